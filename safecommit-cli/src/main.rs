@@ -1,0 +1,2 @@
+//! The `safecommit` command.
+fn main() {}
