@@ -1,0 +1,67 @@
+//! Error probabilities of confidence statements.
+
+/// The error probability delta of a confidence statement, strictly between 0 and 1: the statement
+/// holds with probability at least `1 - delta`.
+///
+/// Pass delta itself, never one minus a confidence level: for a small delta that difference has
+/// lost most of its digits.
+///
+/// # Examples
+///
+/// ```
+/// use safecommit_conformal::Delta;
+///
+/// assert_eq!(Delta::new(0.05)?.value(), 0.05);
+/// assert!(Delta::new(0.0).is_err());
+/// # Ok::<(), safecommit_conformal::DeltaError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Delta(f64);
+
+impl Delta {
+    /// The error probability `value`.
+    ///
+    /// # Errors
+    ///
+    /// [`DeltaError`] unless `0 < value < 1`.
+    pub fn new(value: f64) -> Result<Self, DeltaError> {
+        if value > 0.0 && value < 1.0 {
+            Ok(Self(value))
+        } else {
+            Err(DeltaError {
+                input: value.to_string(),
+            })
+        }
+    }
+
+    /// The error probability as a number, in (0, 1).
+    pub fn value(self) -> f64 {
+        self.0
+    }
+}
+
+/// A number that is not an error probability.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("delta `{input}` is not strictly between 0 and 1")]
+pub struct DeltaError {
+    /// The value as given.
+    input: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_open_interval_is_accepted() {
+        for bad in [0.0, -0.0, 1.0, -0.1, 2.0, f64::NAN, f64::INFINITY] {
+            let error = Delta::new(bad).unwrap_err().to_string();
+            assert_eq!(
+                error,
+                format!("delta `{bad}` is not strictly between 0 and 1")
+            );
+        }
+        assert!(Delta::new(f64::MIN_POSITIVE).is_ok());
+        assert!(Delta::new(1.0_f64.next_down()).is_ok());
+    }
+}

@@ -1,0 +1,244 @@
+//! The wire form of a calibration and its validation.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::alpha::Alpha;
+use crate::calibration::Calibration;
+use crate::digest::Digest;
+use crate::guarantee::Guarantee;
+use crate::score::Score;
+use crate::threshold::Threshold;
+
+/// The only format version there is so far.
+const FORMAT: u64 = 1;
+
+/// A calibration as it is written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Calibration")
+)]
+pub(crate) struct WireForm {
+    /// Format version: 1.
+    format: u64,
+    /// Miscoverage level.
+    alpha: Alpha,
+    /// Number of calibration cases, missing ones included.
+    n: u64,
+    /// Number of cases whose true world was not proposed.
+    missing: u64,
+    /// Whether cases whose true world was not proposed are known to be among the n.
+    misses_counted: bool,
+    /// Rank of the threshold among the scores, from 1 to n + 1.
+    rank: u64,
+    /// Largest retained score; null if every score is retained.
+    #[serde(deserialize_with = "present")]
+    #[cfg_attr(feature = "schema", schemars(required))]
+    threshold: Option<Score>,
+    /// What the threshold promises.
+    guarantee: Guarantee,
+    /// SHA-256 of the scores in the order given.
+    scores_sha256: Digest,
+    /// SHA-256 of a canonical rendering of all other fields.
+    checksum: Digest,
+}
+
+/// Reads an optional value that must be there, as `null` at least: an absent threshold is a
+/// truncated file, not an unbounded one.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Score>, D::Error> {
+    Option::deserialize(deserializer)
+}
+
+impl WireForm {
+    /// The digest of all fields but the checksum, a line each; the threshold as the hexadecimal
+    /// bits of its double, so that no decimal rendering takes part.
+    fn expected_checksum(&self) -> Digest {
+        let threshold = match self.threshold {
+            Some(score) => format!("{:016x}", score.value().to_bits()),
+            None => "unbounded".to_owned(),
+        };
+        Digest::of_text(&format!(
+            "safecommit calibration\nformat={}\nalpha={}\nn={}\nmissing={}\nmisses_counted={}\n\
+             rank={}\nthreshold={threshold}\nguarantee={}\nscores_sha256={}\n",
+            self.format,
+            self.alpha,
+            self.n,
+            self.missing,
+            self.misses_counted,
+            self.rank,
+            self.guarantee,
+            self.scores_sha256,
+        ))
+    }
+}
+
+impl From<Calibration> for WireForm {
+    fn from(calibration: Calibration) -> Self {
+        let mut wire = Self {
+            format: FORMAT,
+            alpha: calibration.alpha,
+            n: calibration.n,
+            missing: calibration.missing,
+            misses_counted: calibration.misses_counted,
+            rank: calibration.rank,
+            threshold: calibration.threshold.finite(),
+            guarantee: calibration.guarantee,
+            scores_sha256: calibration.scores,
+            checksum: calibration.scores,
+        };
+        wire.checksum = wire.expected_checksum();
+        wire
+    }
+}
+
+impl TryFrom<WireForm> for Calibration {
+    type Error = CalibrationError;
+
+    fn try_from(wire: WireForm) -> Result<Self, CalibrationError> {
+        use CalibrationError as Error;
+        let WireForm {
+            alpha,
+            n,
+            missing,
+            misses_counted,
+            rank,
+            ..
+        } = wire;
+        if wire.format != FORMAT {
+            return Err(Error::Format { found: wire.format });
+        }
+        if missing > n {
+            return Err(Error::Missing { missing, n });
+        }
+        if missing > 0 && !misses_counted {
+            return Err(Error::MissesCounted { missing });
+        }
+        let expected = alpha.rank(n);
+        if rank != expected {
+            return Err(Error::Rank {
+                found: rank,
+                alpha,
+                n,
+                expected,
+            });
+        }
+        let threshold = match wire.threshold {
+            Some(_) if rank > n - missing => {
+                return Err(Error::ThresholdFinite {
+                    rank,
+                    observed: n - missing,
+                });
+            }
+            None if rank <= n - missing => {
+                return Err(Error::ThresholdUnbounded {
+                    rank,
+                    observed: n - missing,
+                });
+            }
+            threshold => threshold.map_or(Threshold::UNBOUNDED, Threshold::at),
+        };
+        if n == 0 && wire.scores_sha256 != Digest::of_scores(&[]) {
+            return Err(Error::Digest {
+                found: wire.scores_sha256,
+            });
+        }
+        let expected = wire.expected_checksum();
+        if wire.checksum != expected {
+            return Err(Error::Checksum {
+                found: wire.checksum,
+                expected,
+            });
+        }
+        let WireForm {
+            guarantee,
+            scores_sha256: scores,
+            ..
+        } = wire;
+        Ok(Self {
+            alpha,
+            n,
+            missing,
+            misses_counted,
+            rank,
+            threshold,
+            guarantee,
+            scores,
+        })
+    }
+}
+
+/// Why a written calibration does not load. Every message names the field.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CalibrationError {
+    /// A format version that this release does not know.
+    #[error("calibration field `format`: version `{found}` is not known, 1 is")]
+    Format {
+        /// The version found.
+        found: u64,
+    },
+    /// More missing cases than cases.
+    #[error("calibration field `missing`: `{missing}` exceeds the number of cases n, `{n}`")]
+    Missing {
+        /// The missing cases found.
+        missing: u64,
+        /// The number of cases found.
+        n: u64,
+    },
+    /// Missing cases that are said not to have been counted.
+    #[error("calibration field `misses_counted`: `false`, but `{missing}` cases are missing")]
+    MissesCounted {
+        /// The missing cases found.
+        missing: u64,
+    },
+    /// A rank other than the one that alpha and n give.
+    #[error("calibration field `rank`: `{found}`, but alpha `{alpha}` and n `{n}` give {expected}")]
+    Rank {
+        /// The rank found.
+        found: u64,
+        /// The miscoverage level found.
+        alpha: Alpha,
+        /// The number of cases found.
+        n: u64,
+        /// The rank of Eq. 14.
+        expected: u64,
+    },
+    /// A finite threshold where too few scores were observed for one.
+    #[error(
+        "calibration field `threshold`: finite, but rank `{rank}` exceeds the {observed} observed \
+         scores, so it must be null"
+    )]
+    ThresholdFinite {
+        /// The rank.
+        rank: u64,
+        /// The number of observed scores.
+        observed: u64,
+    },
+    /// An unbounded threshold where enough scores were observed for a finite one.
+    #[error(
+        "calibration field `threshold`: null, but rank `{rank}` is within the {observed} observed \
+         scores, so it must be a number"
+    )]
+    ThresholdUnbounded {
+        /// The rank.
+        rank: u64,
+        /// The number of observed scores.
+        observed: u64,
+    },
+    /// A digest of scores where there were none.
+    #[error("calibration field `scores_sha256`: `{found}` is not the digest of no scores")]
+    Digest {
+        /// The digest found.
+        found: Digest,
+    },
+    /// The fields fit each other but not the checksum.
+    #[error("calibration field `checksum`: `{found}`, but the other fields give `{expected}`")]
+    Checksum {
+        /// The checksum found.
+        found: Digest,
+        /// The checksum of the other fields.
+        expected: Digest,
+    },
+}
