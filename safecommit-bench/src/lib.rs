@@ -1,1 +1,24 @@
-//! safecommit-bench
+//! SafeCommitBench-Controlled: the generator, the frozen splits, the compared methods and the experiments of the
+//! controlled benchmark that the paper describes (Akewar and Ranjan, "SafeCommit: Certifying When
+//! Memory-Grounded Agents May Safely Act", arXiv:2608.04289).
+//!
+//! The paper's benchmark file and generator are not available to us. [`Generator`] follows the paper's description, with
+//! free parameters chosen so that its published figures come out; [`Parameters`] holds them and their provenance.
+
+mod bounded;
+mod episode;
+mod generator;
+mod micros;
+mod parameters;
+mod random;
+
+pub use bounded::{Finite, NonNegative, OutOfRange, Positive, Probability};
+pub use episode::{Episode, EpisodeProbe, EpisodeWorld, Family, MAX_ACTIONS, UnknownFamily};
+pub use generator::{DrawnEpisode, GENERATOR_VERSION, Generator, Role, Split, Suite};
+pub use micros::{Micros, MicrosError};
+pub use parameters::{
+    ActionCount, ComponentParameters, ExperimentParameters, Families, FamilyParameters,
+    FrozenParameters, GeneratorParameters, ParameterError, Parameters, Seeds, TermWeights,
+    WorldRange,
+};
+pub use random::{RandomStream, StreamKey};
