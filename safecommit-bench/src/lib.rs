@@ -7,14 +7,23 @@
 
 mod bounded;
 mod episode;
+mod frozen;
 mod generator;
+mod jsonl;
+mod manifest;
 mod micros;
 mod parameters;
 mod random;
+mod record;
 
 pub use bounded::{Finite, NonNegative, OutOfRange, Positive, Probability};
 pub use episode::{Episode, EpisodeProbe, EpisodeWorld, Family, MAX_ACTIONS, UnknownFamily};
+pub use frozen::{
+    DataError, FrozenData, FrozenFile, compare, render_all, render_rows, render_split,
+};
 pub use generator::{DrawnEpisode, GENERATOR_VERSION, Generator, Role, Split, Suite};
+pub use jsonl::{LineProblem, RecordError, read_episodes};
+pub use manifest::{FORMAT_VERSION, FileEntry, MANIFEST_FILE, Manifest, file_name};
 pub use micros::{Micros, MicrosError};
 pub use parameters::{
     ActionCount, ComponentParameters, ExperimentParameters, Families, FamilyParameters,
@@ -22,3 +31,6 @@ pub use parameters::{
     WorldRange,
 };
 pub use random::{RandomStream, StreamKey};
+pub use record::{
+    EpisodeRecord, FieldError, ProbeRecord, RecordProblem, TooManyActions, WorldRecord,
+};

@@ -2,6 +2,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use safecommit_conformal::Alpha;
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::{Finite, NonNegative, Positive, Probability};
@@ -168,13 +169,13 @@ pub struct ExperimentParameters {
     /// Test episodes a seed.
     pub test: NonZeroU64,
     /// Miscoverage level, a decimal in (0, 1), except in the alpha experiment.
-    pub alpha: String,
+    pub alpha: Alpha,
     /// Most probes an episode, except in the probe-budget experiment.
     pub max_probes: u32,
     /// Temperature T of the weights exp(-s / T) of worlds.
     pub temperature: Positive,
     /// Miscoverage levels of the alpha experiment.
-    pub alphas: Vec<String>,
+    pub alphas: Vec<Alpha>,
     /// Most probes an episode in the probe-budget experiment.
     pub probe_budgets: Vec<u32>,
     /// Probabilities that the true world is not proposed, in the proposal-miss experiment.
