@@ -1,0 +1,159 @@
+//! What bounds the probability of an unsafe commit, term by term, never folded into one number.
+
+use safecommit_conformal::{Alpha, Calibration, Delta, Representation};
+
+use crate::units::Probability;
+
+/// P(unsafe commit) <= alpha + beta + the error rates of the probes used (Eq. 7), kept apart.
+///
+/// Assumes that calibration cases and this case are exchangeable, that answers of a probe are wrong
+/// with at most its stated rate, and that the safety map is right.
+///
+/// ```
+/// use safecommit_core::{ErrorBound, Probability, RepresentationTerm};
+///
+/// let stated = Some(Probability::new(0.01)?);
+/// let bound = ErrorBound::new(None, stated, [("scan".to_owned(), Probability::new(0.02)?)]);
+/// assert!((bound.total().unwrap() - 0.03).abs() < 1e-12);
+/// assert_eq!(ErrorBound::new(None, None, []).total(), None); // beta is unknown, and so is the sum
+/// # Ok::<(), safecommit_core::ProblemError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ErrorBound {
+    calibration: Option<Alpha>,
+    representation: RepresentationTerm,
+    probes: Vec<(String, Probability)>,
+}
+
+/// What is known of beta, the probability that the true world is not proposed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RepresentationTerm {
+    /// Nobody measured it.
+    Unknown,
+    /// The request states it.
+    Stated(Probability),
+    /// The calibration counted the cases whose true world was not proposed, as scores above all
+    /// others, and its threshold is finite: then alpha covers both errors, and this term is zero.
+    CoveredByAlpha {
+        /// Cases whose true world was not proposed.
+        missing: u64,
+        /// All calibration cases.
+        cases: u64,
+        /// One-sided 95% Clopper-Pearson bound on beta, for information.
+        upper: f64,
+    },
+    /// The calibration counted those cases, but its threshold is unbounded: everything proposed is
+    /// retained, what was never proposed still is not, so beta stands on its own, with confidence 95%.
+    Estimated {
+        /// Cases whose true world was not proposed.
+        missing: u64,
+        /// All calibration cases.
+        cases: u64,
+        /// One-sided 95% Clopper-Pearson bound on beta.
+        upper: f64,
+    },
+}
+
+/// 1 - confidence of the bound on beta.
+const REPRESENTATION_DELTA: f64 = 0.05;
+
+impl ErrorBound {
+    /// The bound of a decision under `calibration` (none: nothing is excluded by its score, so that
+    /// term is zero), with beta as the request states it or else as the calibration measured it, and
+    /// the probes whose answers were used.
+    #[must_use]
+    pub fn new(
+        calibration: Option<&Calibration>,
+        stated_beta: Option<Probability>,
+        probes: impl IntoIterator<Item = (String, Probability)>,
+    ) -> Self {
+        let representation = match (stated_beta, calibration) {
+            (Some(beta), _) => RepresentationTerm::Stated(beta),
+            (None, Some(calibration)) => measured(calibration),
+            (None, None) => RepresentationTerm::Unknown,
+        };
+        Self {
+            calibration: calibration.map(Calibration::alpha),
+            representation,
+            probes: probes
+                .into_iter()
+                .filter(|(_, rate)| rate.value() > 0.0)
+                .collect(),
+        }
+    }
+
+    /// The level of the calibration; `None` without one, when no world is excluded by its score.
+    #[must_use]
+    pub fn calibration(&self) -> Option<Alpha> {
+        self.calibration
+    }
+
+    /// What is known of beta.
+    #[must_use]
+    pub fn representation(&self) -> RepresentationTerm {
+        self.representation
+    }
+
+    /// The probes that can err and whose answers were used, with their error rates.
+    #[must_use]
+    pub fn probes(&self) -> &[(String, Probability)] {
+        &self.probes
+    }
+
+    /// The sum of the terms, at most 1 and rounded up; `None` while beta is unknown.
+    #[must_use]
+    pub fn total(&self) -> Option<f64> {
+        let beta = self.representation.value()?;
+        let alpha = self.calibration.map_or(0.0, |alpha| alpha.to_f64());
+        let mut total = 0.0_f64;
+        for term in [alpha, beta]
+            .into_iter()
+            .chain(self.probes.iter().map(|(_, rate)| rate.value()))
+        {
+            if term > 0.0 {
+                total = if total > 0.0 {
+                    (total + term).next_up()
+                } else {
+                    term
+                };
+            }
+        }
+        Some(total.min(1.0))
+    }
+}
+
+impl RepresentationTerm {
+    /// What beta adds to the bound; `None` while unknown.
+    #[must_use]
+    pub fn value(&self) -> Option<f64> {
+        match *self {
+            Self::Unknown => None,
+            Self::Stated(beta) => Some(beta.value()),
+            Self::CoveredByAlpha { .. } => Some(0.0),
+            Self::Estimated { upper, .. } => Some(upper),
+        }
+    }
+}
+
+fn measured(calibration: &Calibration) -> RepresentationTerm {
+    let Representation::Counted(misses) = calibration.representation() else {
+        return RepresentationTerm::Unknown;
+    };
+    let (missing, cases) = (misses.missing(), misses.cases());
+    // No bound at all is the honest answer to a confidence that does not exist.
+    let upper = Delta::new(REPRESENTATION_DELTA).map_or(1.0, |delta| misses.upper_bound(delta));
+    if calibration.threshold().is_unbounded() {
+        RepresentationTerm::Estimated {
+            missing,
+            cases,
+            upper,
+        }
+    } else {
+        RepresentationTerm::CoveredByAlpha {
+            missing,
+            cases,
+            upper,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A decision in names: the request as somebody writes it, and the decision record that answers it.
+
+mod names;
+mod record;
+mod request;
+mod validate;
+
+use safecommit_conformal::{Calibration, Threshold};
+use sha2::{Digest as _, Sha256};
+
+use crate::certificate::{Certificate, CertificateError};
+use crate::controller::{Controller, ReportError, Step, Workspace};
+use crate::problem::{Problem, Subject};
+use crate::settings::Settings;
+use crate::units::Probability;
+
+pub use record::{
+    ActionRecord, BoundRecord, CalibrationRecord, CertificateRecord, ClassRecord, DecisionKind,
+    DecisionRecord, FallbackRecord, ProbeErrorRecord, ProbeRecord, RepresentationRecord,
+    RepresentationSource, WorldFate, WorldRecord,
+};
+pub use request::{
+    ActionProposal, Contradiction, Observation, OutcomeProposal, ProbeProposal, Request,
+    SettingsProposal, WorldProposal,
+};
+pub use validate::{RequestError, RequestProblem};
+
+use names::Names;
+
+/// A validated [`Request`]: the problem by position, with the names that go with it.
+///
+/// Its subject is the SHA-256 of the request in its canonical JSON form, so a certificate is bound to
+/// every word of the request that it was given for.
+///
+/// ```
+/// use safecommit_core::{Case, DecisionKind, Request};
+///
+/// let request: Request = serde_json::from_str(r#"{
+///     "actions": [{"id": "delete"}, {"id": "move-to-trash", "reversible": true}],
+///     "worlds": [
+///         {"id": "temporary", "score": 0.1, "safe": ["delete", "move-to-trash"]},
+///         {"id": "shared", "score": 0.3, "safe": ["move-to-trash"]}
+///     ]
+/// }"#)?;
+/// let decision = Case::new(request)?.decide(None);
+/// assert_eq!(decision.record().decision, DecisionKind::Commit);
+/// assert_eq!(decision.record().action.as_deref(), Some("move-to-trash"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Case {
+    request: Request,
+    problem: Problem,
+    settings: Settings,
+    observed: Vec<(usize, Option<usize>)>,
+    outcomes: Vec<Names>,
+    beta: Option<Probability>,
+}
+
+/// A decision: the record that explains it and, for a commit, the certificate that releases the
+/// action.
+#[derive(Debug)]
+pub struct Decision {
+    record: DecisionRecord,
+    certificate: Option<Certificate>,
+}
+
+impl Case {
+    /// Validates a request.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`] with the path of the field, as in `worlds[2].safe[0]`.
+    pub fn new(request: Request) -> Result<Self, RequestError> {
+        validate::validate(request)
+    }
+
+    /// Decides under `calibration`; without one the threshold is unbounded, and every proposed world
+    /// that evidence does not refute stays plausible.
+    #[must_use]
+    pub fn decide(&self, calibration: Option<&Calibration>) -> Decision {
+        let mut workspace = Workspace::default();
+        let mut controller = self.controller(calibration, &mut workspace);
+        let step = controller.next_step();
+        let record = record::write(self, calibration, &mut controller, &step);
+        let certificate = match step {
+            Step::Commit(certificate) => Some(certificate),
+            Step::Probe(_) | Step::Fallback(_) => None,
+        };
+        Decision {
+            record,
+            certificate,
+        }
+    }
+
+    /// The controller of this case, with everything observed so far reported to it. A runner that
+    /// makes probes itself goes on from here.
+    pub fn controller<'a>(
+        &'a self,
+        calibration: Option<&Calibration>,
+        workspace: &'a mut Workspace,
+    ) -> Controller<'a> {
+        let threshold = calibration.map_or(Threshold::UNBOUNDED, Calibration::threshold);
+        let mut controller = Controller::start(&self.problem, &self.settings, threshold, workspace);
+        for &(probe, outcome) in &self.observed {
+            // A report that is refused makes the controller escalate with that reason.
+            let _: Result<(), ReportError> = match outcome {
+                Some(outcome) => controller.observe(probe, outcome),
+                None => controller.probe_failed(probe),
+            };
+        }
+        controller
+    }
+
+    /// Writes the record of a controller that was started from this case, at its present step.
+    #[must_use]
+    pub fn record(
+        &self,
+        calibration: Option<&Calibration>,
+        controller: &mut Controller<'_>,
+        step: &Step,
+    ) -> DecisionRecord {
+        record::write(self, calibration, controller, step)
+    }
+
+    /// The problem by position.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// The request as it was given.
+    #[must_use]
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// Gives a certificate up for the action named `action` of this case.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError`] when it is for another case or action, or when more was reported since.
+    pub fn redeem(
+        &self,
+        certificate: Certificate,
+        action: &str,
+    ) -> Result<usize, CertificateError> {
+        let position = self
+            .request
+            .actions
+            .iter()
+            .position(|candidate| candidate.id == action)
+            .ok_or(CertificateError::NotCertified)?;
+        certificate.redeem(self.problem.subject(), position, self.observed.len())
+    }
+}
+
+impl Decision {
+    /// What was decided and why.
+    #[must_use]
+    pub fn record(&self) -> &DecisionRecord {
+        &self.record
+    }
+
+    /// The certificate of a commit.
+    #[must_use]
+    pub fn into_certificate(self) -> Option<Certificate> {
+        self.certificate
+    }
+}
+
+/// SHA-256 of the request's canonical JSON: fields in their declared order, absent ones as they
+/// default.
+fn subject_of(request: &Request) -> Result<Subject, serde_json::Error> {
+    let canonical = serde_json::to_vec(request)?;
+    Ok(Subject(Sha256::digest(&canonical).into()))
+}

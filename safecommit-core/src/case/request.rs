@@ -1,0 +1,228 @@
+//! The request as somebody writes it: plain data, validated by [`crate::Case::new`].
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// One decision to take. Fields that are not declared here are refused, so that a misspelt flag is
+/// never taken for an absent one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// A name for the decision, repeated in its record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Candidate actions, at least one. The first wins a tie of the release rule.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub actions: Vec<ActionProposal>,
+    /// The proposed worlds. None at all is a decision too: it escalates.
+    pub worlds: Vec<WorldProposal>,
+    /// Worlds that hard evidence contradicts, whatever their score.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hard_evidence: Vec<Contradiction>,
+    /// Probes that may be made. The first wins a tie.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<ProbeProposal>,
+    /// What came of the probes made so far, in their order. They count against the budget.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observed: Vec<Observation>,
+    /// Somebody with authority has to decide: a fallback is then to escalate.
+    #[serde(default)]
+    pub authority_missing: bool,
+    /// Evidence is under way: a fallback is then to defer.
+    #[serde(default)]
+    pub fresh_evidence_expected: bool,
+    /// The probability that the true world is not among the proposed ones, if known, in [0, 1].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
+    pub beta: Option<f64>,
+    /// How to decide.
+    #[serde(default, skip_serializing_if = "SettingsProposal::is_default")]
+    pub settings: SettingsProposal,
+}
+
+/// A candidate action.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ActionProposal {
+    /// Unique among the actions.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub id: String,
+    /// The kind of action, such as `file` or `mail`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
+    /// How grave the side effect is: finite, at least zero.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0)))]
+    pub severity: f64,
+    /// Whether the effect can be undone.
+    #[serde(default)]
+    pub reversible: bool,
+    /// What succeeding is worth.
+    #[serde(default)]
+    pub reward: f64,
+}
+
+/// A proposed world: one explanation of the evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WorldProposal {
+    /// Unique among the worlds.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub id: String,
+    /// Nonconformity score, larger is stranger: finite.
+    pub score: f64,
+    /// The actions that are safe in this world.
+    pub safe: Vec<String>,
+    /// What the world says, for the reader.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// Hard evidence against a world.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Contradiction {
+    /// The world that it contradicts.
+    pub world: String,
+    /// Why, for the record.
+    pub reason: String,
+}
+
+/// A probe that may be made: either `asks` about one world, or declares its `outcomes`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProbeProposal {
+    /// Unique among the probes.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub id: String,
+    /// What making it costs: finite, above zero.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    pub cost: f64,
+    /// The probability that its answer is wrong, in [0, 1]. It joins the bound of the decision.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
+    pub error_rate: f64,
+    /// Whether it may be repeated later with a new answer.
+    #[serde(default)]
+    pub repeatable_later: bool,
+    /// Asks whether this world is the true one; its outcomes are `yes` and `no`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
+    /// The outcomes that it may have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub outcomes: Option<Vec<OutcomeProposal>>,
+}
+
+/// An outcome of a probe: either the `worlds` that certainly yield it, or its `likelihood` in each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct OutcomeProposal {
+    /// Unique among the outcomes of the probe.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub id: String,
+    /// The worlds that yield this outcome for certain; each world in exactly one outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worlds: Option<Vec<String>>,
+    /// P(outcome | world), zero for a world that is not listed; over the outcomes they sum to one in
+    /// every world.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "unique_keys"
+    )]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<std::collections::BTreeMap<String, f64>>")
+    )]
+    pub likelihood: Option<IndexMap<String, f64>>,
+}
+
+/// What came of a probe that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Observation {
+    /// The probe.
+    pub probe: String,
+    /// Its outcome, or `null` if it failed or ran out of time.
+    #[serde(deserialize_with = "required_option")]
+    #[cfg_attr(feature = "schema", schemars(required))]
+    pub outcome: Option<String>,
+}
+
+/// How to decide; what is absent takes its default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SettingsProposal {
+    /// Temperature of the mass over worlds: finite, above zero; 0.25 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    pub temperature: Option<f64>,
+    /// Probing stops at a score of this or less: finite, at least zero; 0 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0)))]
+    pub eta: Option<f64>,
+    /// Weight of severity in the release rule: finite, at least zero; 1 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0)))]
+    pub severity_weight: Option<f64>,
+    /// How many probes may be made; no limit by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_probes: Option<u32>,
+    /// What the probes may cost together: at least zero; no limit by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0)))]
+    pub max_cost: Option<f64>,
+}
+
+impl SettingsProposal {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A field that may be null but not absent.
+fn required_option<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    Option::deserialize(input)
+}
+
+/// A map in which a key that comes twice is an error: the parser would keep the last one silently.
+fn unique_keys<'de, D: Deserializer<'de>>(
+    input: D,
+) -> Result<Option<IndexMap<String, f64>>, D::Error> {
+    struct UniqueKeys;
+
+    impl<'de> Visitor<'de> for UniqueKeys {
+        type Value = IndexMap<String, f64>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a map from world to probability")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+            let mut map = IndexMap::new();
+            while let Some((world, probability)) = entries.next_entry::<String, f64>()? {
+                if map.contains_key(&world) {
+                    return Err(serde::de::Error::custom(format_args!(
+                        "world `{world}` stands twice"
+                    )));
+                }
+                map.insert(world, probability);
+            }
+            Ok(map)
+        }
+    }
+
+    input.deserialize_map(UniqueKeys).map(Some)
+}

@@ -1,0 +1,405 @@
+//! From a request to a case: every name known, every number in range.
+
+use thiserror::Error;
+
+use super::names::Names;
+use super::request::{OutcomeProposal, ProbeProposal, Request};
+use super::{Case, subject_of};
+use crate::action::{Action, Reversibility};
+use crate::probe::{NO, OutcomeModel, YES};
+use crate::problem::{Problem, ProblemError, Situation, Subject};
+use crate::settings::{Budget, Settings};
+use crate::units::{Cost, Probability};
+use safecommit_conformal::{Score, ScoreError};
+
+/// A request that cannot be decided, with the field at fault.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("{path}: {problem}")]
+pub struct RequestError {
+    /// Path of the field, as in `worlds[2].safe[0]`.
+    pub path: String,
+    /// What is wrong with it.
+    pub problem: RequestProblem,
+}
+
+/// What is wrong with a field of a request.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RequestProblem {
+    /// A list that may not be empty is.
+    #[error("the list is empty, at least one {0} is needed")]
+    Empty(&'static str),
+    /// A name that is the empty string.
+    #[error("the name is empty")]
+    EmptyName,
+    /// A name that was used before.
+    #[error("`{0}` stands twice")]
+    Duplicate(String),
+    /// A name that was not declared.
+    #[error("`{name}` is not a declared {what}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// What it should name.
+        what: &'static str,
+    },
+    /// A probe must have exactly one of `asks` and `outcomes`.
+    #[error("a probe has exactly one of `asks` and `outcomes`")]
+    AsksOrOutcomes,
+    /// The outcomes of one probe must all have `worlds`, or all `likelihood`.
+    #[error("all outcomes of a probe have `worlds`, or all have `likelihood`")]
+    WorldsOrLikelihood,
+    /// A world that stands in no outcome, or in two.
+    #[error("world `{world}` stands in {times} outcomes, in exactly one it must")]
+    NotAPartition {
+        /// The world.
+        world: String,
+        /// In how many.
+        times: usize,
+    },
+    /// Outcome probabilities that do not sum to one.
+    #[error("the outcome probabilities of world `{world}` sum to `{sum}`, not to 1")]
+    ProbabilitiesDoNotSumToOne {
+        /// The world.
+        world: String,
+        /// Their sum.
+        sum: f64,
+    },
+    /// A cost limit that is not a number of at least zero.
+    #[error("`{0}` is not a finite number of at least zero")]
+    BadLimit(f64),
+    /// A score that is not finite.
+    #[error(transparent)]
+    Score(#[from] ScoreError),
+    /// A number out of range.
+    #[error(transparent)]
+    Number(#[from] ProblemError),
+    /// The request has no canonical form.
+    #[error("the request cannot be written down: {0}")]
+    NotSerialisable(String),
+}
+
+type Checked<T> = Result<T, RequestError>;
+
+/// Turns an error into one at `path`, which is only rendered when needed.
+trait At<T> {
+    fn at(self, path: impl FnOnce() -> String) -> Checked<T>;
+}
+
+impl<T, E: Into<RequestProblem>> At<T> for Result<T, E> {
+    fn at(self, path: impl FnOnce() -> String) -> Checked<T> {
+        self.map_err(|problem| RequestError {
+            path: path(),
+            problem: problem.into(),
+        })
+    }
+}
+
+pub(super) fn validate(request: Request) -> Checked<Case> {
+    // The canonical form of a request with a number that JSON cannot hold would lose it, so the
+    // subject is taken last, once every number is known to be finite.
+    let mut problem = Problem::new(Subject([0; 32]));
+    let actions = add_actions(&request, &mut problem)?;
+    let worlds = add_worlds(&request, &actions, &mut problem)?;
+    add_hard_evidence(&request, &worlds, &mut problem)?;
+    let mut probes = Names::default();
+    let mut outcomes = Vec::new();
+    for (at, probe) in request.probes.iter().enumerate() {
+        let path = || format!("probes[{at}]");
+        add_name(&mut probes, &probe.id, || path() + ".id")?;
+        outcomes.push(add_probe(probe, &worlds, &mut problem, &path)?);
+    }
+    let observed = read_observations(&request, &probes, &outcomes)?;
+    problem.set_situation(Situation {
+        authority_missing: request.authority_missing,
+        fresh_evidence_expected: request.fresh_evidence_expected,
+    });
+    let settings = read_settings(&request)?;
+    let beta = request
+        .beta
+        .map(Probability::new)
+        .transpose()
+        .at(|| "beta".to_owned())?;
+    let subject = subject_of(&request)
+        .map_err(|error| RequestProblem::NotSerialisable(error.to_string()))
+        .at(|| ".".to_owned())?;
+    problem.set_subject(subject);
+    Ok(Case {
+        request,
+        problem,
+        settings,
+        observed,
+        outcomes,
+        beta,
+    })
+}
+
+fn add_actions(request: &Request, problem: &mut Problem) -> Checked<Names> {
+    let mut names = Names::default();
+    if request.actions.is_empty() {
+        return Err(RequestProblem::Empty("action")).at(|| "actions".to_owned());
+    }
+    for (at, action) in request.actions.iter().enumerate() {
+        add_name(&mut names, &action.id, || format!("actions[{at}].id"))?;
+        let reversibility = if action.reversible {
+            Reversibility::Reversible
+        } else {
+            Reversibility::Irreversible
+        };
+        let field = |error: &ProblemError| match error {
+            ProblemError::SeverityInvalid { .. } => "severity",
+            _ => "reward",
+        };
+        let action =
+            Action::new(action.reward, action.severity, reversibility).map_err(|error| {
+                RequestError {
+                    path: format!("actions[{at}].{}", field(&error)),
+                    problem: error.into(),
+                }
+            })?;
+        problem.add_action(action).at(|| format!("actions[{at}]"))?;
+    }
+    Ok(names)
+}
+
+fn add_worlds(request: &Request, actions: &Names, problem: &mut Problem) -> Checked<Names> {
+    let mut names = Names::default();
+    let mut safe = Vec::new();
+    for (at, world) in request.worlds.iter().enumerate() {
+        add_name(&mut names, &world.id, || format!("worlds[{at}].id"))?;
+        let score = Score::new(world.score).at(|| format!("worlds[{at}].score"))?;
+        safe.clear();
+        for (place, action) in world.safe.iter().enumerate() {
+            let path = || format!("worlds[{at}].safe[{place}]");
+            let action = find(actions, action, "action", path)?;
+            if safe.contains(&action) {
+                let twice = RequestProblem::Duplicate(world.safe[place].clone());
+                return Err(twice).at(path);
+            }
+            safe.push(action);
+        }
+        problem
+            .add_world(score, safe.iter().copied())
+            .at(|| format!("worlds[{at}]"))?;
+    }
+    Ok(names)
+}
+
+fn add_hard_evidence(request: &Request, worlds: &Names, problem: &mut Problem) -> Checked<()> {
+    for (at, evidence) in request.hard_evidence.iter().enumerate() {
+        let path = || format!("hard_evidence[{at}].world");
+        let world = find(worlds, &evidence.world, "world", path)?;
+        if problem.is_contradicted(world) {
+            return Err(RequestProblem::Duplicate(evidence.world.clone())).at(path);
+        }
+        problem.contradict(world).at(path)?;
+    }
+    Ok(())
+}
+
+fn add_probe(
+    probe: &ProbeProposal,
+    worlds: &Names,
+    problem: &mut Problem,
+    path: &dyn Fn() -> String,
+) -> Checked<Names> {
+    let cost = Cost::new(probe.cost).at(|| path() + ".cost")?;
+    let error_rate = Probability::new(probe.error_rate).at(|| path() + ".error_rate")?;
+    let mut names = Names::default();
+    let position = match (&probe.asks, &probe.outcomes) {
+        (Some(asked), None) => {
+            let world = find(worlds, asked, "world", || path() + ".asks")?;
+            debug_assert_eq!((YES, NO), (0, 1));
+            names.add("yes");
+            names.add("no");
+            problem
+                .add_probe(cost, error_rate, OutcomeModel::Identity { world })
+                .at(path)?
+        }
+        (None, Some(outcomes)) => {
+            let path = || path() + ".outcomes";
+            if outcomes.is_empty() {
+                return Err(RequestProblem::Empty("outcome")).at(path);
+            }
+            for (at, outcome) in outcomes.iter().enumerate() {
+                add_name(&mut names, &outcome.id, || format!("{}[{at}].id", path()))?;
+            }
+            if outcomes.iter().all(|outcome| outcome.worlds.is_some()) {
+                let outcome_of = read_partition(outcomes, worlds, problem.worlds(), &path)?;
+                let model = OutcomeModel::Partition {
+                    outcomes: outcomes.len(),
+                    outcome_of: &outcome_of,
+                };
+                problem.add_probe(cost, error_rate, model).at(path)?
+            } else {
+                let rows = read_likelihood(outcomes, worlds, problem.worlds(), &path)?;
+                let model = OutcomeModel::Likelihood {
+                    outcomes: outcomes.len(),
+                    rows: &rows,
+                };
+                add_likelihood_probe(problem, cost, error_rate, model, worlds).at(path)?
+            }
+        }
+        _ => return Err(RequestProblem::AsksOrOutcomes).at(path),
+    };
+    if probe.repeatable_later {
+        problem.set_repeatable_later(position);
+    }
+    Ok(names)
+}
+
+/// Adds the probe; an error that names a world by position names it by name.
+fn add_likelihood_probe(
+    problem: &mut Problem,
+    cost: Cost,
+    error_rate: Probability,
+    model: OutcomeModel<'_>,
+    worlds: &Names,
+) -> Result<usize, RequestProblem> {
+    problem
+        .add_probe(cost, error_rate, model)
+        .map_err(|error| match error {
+            ProblemError::ProbabilitiesDoNotSumToOne { world, sum } => {
+                RequestProblem::ProbabilitiesDoNotSumToOne {
+                    world: worlds.name(world).unwrap_or_default().to_owned(),
+                    sum,
+                }
+            }
+            other => other.into(),
+        })
+}
+
+/// The outcome of each world, if each stands in exactly one.
+fn read_partition(
+    outcomes: &[OutcomeProposal],
+    worlds: &Names,
+    count: usize,
+    path: &dyn Fn() -> String,
+) -> Checked<Vec<u32>> {
+    let mut outcome_of = vec![None; count];
+    let mut times = vec![0_usize; count];
+    for (at, outcome) in outcomes.iter().enumerate() {
+        if outcome.likelihood.is_some() {
+            return Err(RequestProblem::WorldsOrLikelihood).at(|| format!("{}[{at}]", path()));
+        }
+        for (place, name) in outcome.worlds.iter().flatten().enumerate() {
+            let path = || format!("{}[{at}].worlds[{place}]", path());
+            let world = find(worlds, name, "world", path)?;
+            outcome_of[world] = Some(at as u32);
+            times[world] += 1;
+        }
+    }
+    outcome_of
+        .into_iter()
+        .enumerate()
+        .map(|(world, outcome)| match (outcome, times[world]) {
+            (Some(outcome), 1) => Ok(outcome),
+            (_, times) => Err(RequestProblem::NotAPartition {
+                world: worlds.name(world).unwrap_or_default().to_owned(),
+                times,
+            })
+            .at(path),
+        })
+        .collect()
+}
+
+/// P(outcome | world), a row a world.
+fn read_likelihood(
+    outcomes: &[OutcomeProposal],
+    worlds: &Names,
+    count: usize,
+    path: &dyn Fn() -> String,
+) -> Checked<Vec<f64>> {
+    let mut rows = vec![0.0; count * outcomes.len()];
+    for (at, outcome) in outcomes.iter().enumerate() {
+        let (Some(likelihood), None) = (&outcome.likelihood, &outcome.worlds) else {
+            return Err(RequestProblem::WorldsOrLikelihood).at(|| format!("{}[{at}]", path()));
+        };
+        for (name, &probability) in likelihood {
+            let path = || format!("{}[{at}].likelihood.{name}", path());
+            let world = find(worlds, name, "world", path)?;
+            rows[world * outcomes.len() + at] = Probability::new(probability).at(path)?.value();
+        }
+    }
+    Ok(rows)
+}
+
+fn read_observations(
+    request: &Request,
+    probes: &Names,
+    outcomes: &[Names],
+) -> Checked<Vec<(usize, Option<usize>)>> {
+    let mut seen = vec![false; outcomes.len()];
+    let mut observed = Vec::new();
+    for (at, observation) in request.observed.iter().enumerate() {
+        let path = || format!("observed[{at}].probe");
+        let probe = find(probes, &observation.probe, "probe", path)?;
+        if std::mem::replace(&mut seen[probe], true) {
+            return Err(RequestProblem::Duplicate(observation.probe.clone())).at(path);
+        }
+        let outcome = match &observation.outcome {
+            None => None,
+            Some(outcome) => Some(find(
+                &outcomes[probe],
+                outcome,
+                "outcome of the probe",
+                || format!("observed[{at}].outcome"),
+            )?),
+        };
+        observed.push((probe, outcome));
+    }
+    Ok(observed)
+}
+
+fn read_settings(request: &Request) -> Checked<Settings> {
+    let given = request.settings;
+    let mut settings = Settings::default();
+    if let Some(temperature) = given.temperature {
+        settings = settings
+            .with_temperature(temperature)
+            .at(|| "settings.temperature".to_owned())?;
+    }
+    if let Some(eta) = given.eta {
+        settings = settings.with_eta(eta).at(|| "settings.eta".to_owned())?;
+    }
+    if let Some(weight) = given.severity_weight {
+        settings = settings
+            .with_severity_weight(weight)
+            .at(|| "settings.severity_weight".to_owned())?;
+    }
+    if let Some(limit) = given.max_cost
+        && !(limit.is_finite() && limit >= 0.0)
+    {
+        return Err(RequestProblem::BadLimit(limit)).at(|| "settings.max_cost".to_owned());
+    }
+    Ok(settings.with_budget(Budget {
+        max_probes: given.max_probes,
+        max_cost: given.max_cost,
+        max_steps: None,
+    }))
+}
+
+fn add_name(names: &mut Names, name: &str, path: impl Fn() -> String) -> Checked<()> {
+    if name.is_empty() {
+        return Err(RequestProblem::EmptyName).at(path);
+    }
+    match names.add(name) {
+        Some(_) => Ok(()),
+        None => Err(RequestProblem::Duplicate(name.to_owned())).at(path),
+    }
+}
+
+fn find(
+    names: &Names,
+    name: &str,
+    what: &'static str,
+    path: impl FnOnce() -> String,
+) -> Checked<usize> {
+    names
+        .position(name)
+        .ok_or_else(|| RequestProblem::Unknown {
+            name: name.to_owned(),
+            what,
+        })
+        .at(path)
+}

@@ -1,0 +1,179 @@
+//! The hard certificate (Definition 1), sealed.
+
+use std::num::NonZeroUsize;
+
+use safecommit_conformal::Threshold;
+use thiserror::Error;
+
+use crate::plausible::PlausibleSet;
+use crate::problem::Subject;
+
+/// Proof that one action is safe in every plausible world of one problem at one moment.
+///
+/// It comes only out of [`PlausibleSet::certify`], and so never out of an empty set; it cannot be
+/// built, cloned or deserialised. Whoever executes an action takes it by value and redeems it
+/// ([`crate::Controller::redeem`], [`Certificate::redeem`]): that checks that it is for this very
+/// subject and action and that nothing was observed since.
+///
+/// What it guarantees (Proposition 1, Eq. 6): if the plausible set contains the true world with
+/// probability at least 1 - alpha and only certified actions are committed, then
+/// P(unsafe commit) <= alpha, whatever the probe policy. The representation error beta (Eq. 7) and
+/// the error rates of the probes used come on top; see [`crate::ErrorBound`].
+///
+/// It has no public constructor:
+///
+/// ```compile_fail
+/// let forged = safecommit_core::Certificate { action: 0 };
+/// ```
+///
+/// and cannot be used twice:
+///
+/// ```compile_fail
+/// fn twice(certificate: safecommit_core::Certificate) {
+///     drop(certificate);
+///     drop(certificate);
+/// }
+/// ```
+///
+/// nor copied, nor read back from a file:
+///
+/// ```compile_fail
+/// fn copy(certificate: &safecommit_core::Certificate) -> safecommit_core::Certificate {
+///     certificate.clone()
+/// }
+/// ```
+///
+/// ```compile_fail
+/// let forged: safecommit_core::Certificate = serde_json::from_str("{}")?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, PartialEq)]
+#[must_use = "a certificate releases an action only when it is redeemed"]
+pub struct Certificate {
+    subject: Subject,
+    action: usize,
+    worlds: NonZeroUsize,
+    threshold: Threshold,
+    observations: usize,
+}
+
+/// An action that is not safe in every plausible world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("action {action} is not safe in {blocking} plausible worlds")]
+pub struct Uncertified {
+    /// The action.
+    pub action: usize,
+    /// In how many plausible worlds it is not safe; at least one.
+    pub blocking: usize,
+}
+
+/// Why a certificate was refused at execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CertificateError {
+    /// It certifies something in another problem.
+    #[error("the certificate is about another subject")]
+    OtherSubject,
+    /// It certifies another action.
+    #[error("the certificate is for action {certified}, not for action {asked}")]
+    OtherAction {
+        /// What it certifies.
+        certified: usize,
+        /// What was to be executed.
+        asked: usize,
+    },
+    /// It was evaluated under another threshold.
+    #[error("the certificate was evaluated under another threshold")]
+    OtherThreshold,
+    /// Something was observed after it was issued.
+    #[error("the certificate is stale: {since} reports came in since it was issued")]
+    Stale {
+        /// How many reports came in since.
+        since: usize,
+    },
+    /// The action is not certified in the present plausible set, or an error was reported.
+    #[error("the action is not certified at present")]
+    NotCertified,
+}
+
+impl PlausibleSet<'_> {
+    /// The certificate of `action`, if it is safe in every plausible world.
+    ///
+    /// # Errors
+    ///
+    /// [`Uncertified`] with the number of worlds that block it.
+    pub fn certify(&self, action: usize) -> Result<Certificate, Uncertified> {
+        let blocking = self.uncertified_region(action).count();
+        if blocking > 0 {
+            return Err(Uncertified { action, blocking });
+        }
+        Ok(Certificate {
+            subject: self.problem().subject(),
+            action,
+            worlds: self.size(),
+            threshold: self.threshold(),
+            observations: self.observations(),
+        })
+    }
+}
+
+impl Certificate {
+    /// Gives the certificate up for `action` about `subject`, in whose plausible set `observations`
+    /// reports have come in by now, and returns the action.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError`] when it is for anything else, or stale. It is used up either way.
+    pub fn redeem(
+        self,
+        subject: Subject,
+        action: usize,
+        observations: usize,
+    ) -> Result<usize, CertificateError> {
+        if self.subject != subject {
+            return Err(CertificateError::OtherSubject);
+        }
+        if self.action != action {
+            return Err(CertificateError::OtherAction {
+                certified: self.action,
+                asked: action,
+            });
+        }
+        if self.observations != observations {
+            return Err(CertificateError::Stale {
+                since: observations.abs_diff(self.observations),
+            });
+        }
+        Ok(self.action)
+    }
+
+    /// What the certificate is about.
+    #[must_use]
+    pub fn subject(&self) -> Subject {
+        self.subject
+    }
+
+    /// Position of the certified action.
+    #[must_use]
+    pub fn action(&self) -> usize {
+        self.action
+    }
+
+    /// In how many plausible worlds the action was found safe.
+    #[must_use]
+    pub fn worlds(&self) -> NonZeroUsize {
+        self.worlds
+    }
+
+    /// The threshold of the plausible set.
+    #[must_use]
+    pub fn threshold(&self) -> Threshold {
+        self.threshold
+    }
+
+    /// How many reports (answers and failures of probes) had come in.
+    #[must_use]
+    pub fn observations(&self) -> usize {
+        self.observations
+    }
+}

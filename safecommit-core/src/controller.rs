@@ -1,0 +1,445 @@
+//! Commit, probe or fall back: the controller as a state machine without input or output.
+
+use thiserror::Error;
+
+use crate::action::release;
+use crate::certificate::{Certificate, CertificateError};
+use crate::fallback::{Fallback, Fault, Reason, Stop};
+use crate::plausible::{Plausibility, Retained};
+use crate::problem::Problem;
+use crate::settings::Settings;
+use crate::shrinkage::{ProbeChoice, SCORE_TOLERANCE, Scan, best_probe};
+use safecommit_conformal::Threshold;
+
+/// Decides one [`Problem`]. Ask it for the [`next step`](Self::next_step); tell it what came of a
+/// probe ([`observe`](Self::observe), [`probe_failed`](Self::probe_failed)) or of time
+/// ([`elapse`](Self::elapse)); ask again.
+///
+/// It reads no file, clock or random number, and after the first use of a [`Workspace`] it allocates
+/// nothing. Any error ends in a fallback: a wrong report and a [`fault`](Self::fail) both make every
+/// later step an escalation.
+///
+/// ```
+/// use safecommit_conformal::{Score, Threshold};
+/// use safecommit_core::{
+///     Action, Controller, Cost, OutcomeModel, Probability, Problem, Settings, Step, Subject, YES,
+///     Workspace,
+/// };
+///
+/// let mut problem = Problem::new(Subject([1; 32]));
+/// let delete = problem.add_action(Action::default())?;
+/// let temporary = problem.add_world(Score::new(0.1)?, [delete])?;
+/// problem.add_world(Score::new(0.2)?, [])?; // repurposed: deleting is unsafe
+/// let model = OutcomeModel::Identity { world: temporary };
+/// let check = problem.add_probe(Cost::UNIT, Probability::ZERO, model)?;
+///
+/// let (settings, mut workspace) = (Settings::default(), Workspace::default());
+/// let mut controller =
+///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+/// assert!(matches!(controller.next_step(), Step::Probe(choice) if choice.probe == check));
+/// controller.observe(check, YES)?;
+/// let Step::Commit(certificate) = controller.next_step() else {
+///     panic!("deleting is safe in the one world left");
+/// };
+/// assert_eq!(controller.redeem(certificate, delete)?, delete);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Controller<'a> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    threshold: Threshold,
+    workspace: &'a mut Workspace,
+}
+
+/// Memory that a [`Controller`] works in; reuse it for the next decision.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    retained: Retained,
+    fates: Vec<Fate>,
+    history: Vec<Report>,
+    made: Vec<bool>,
+    scan: Scan,
+    cost_spent: f64,
+    steps_spent: u64,
+    fault: Option<Fault>,
+}
+
+/// What to do next.
+#[derive(Debug, PartialEq)]
+pub enum Step {
+    /// Execute this action: it is safe in every plausible world.
+    Commit(Certificate),
+    /// Make this probe and report what came of it.
+    Probe(ProbeChoice),
+    /// Do not act.
+    Fallback(Fallback),
+}
+
+/// What came of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Position of the probe.
+    pub probe: usize,
+    /// Position of its outcome; `None` if the probe failed.
+    pub outcome: Option<usize>,
+}
+
+/// Where a proposed world stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// In the plausible set.
+    Retained,
+    /// Removed by hard evidence, before the threshold.
+    Contradicted,
+    /// Its score exceeds the threshold.
+    AboveThreshold,
+    /// The outcome of this probe is impossible in it.
+    Refuted {
+        /// Position of the probe.
+        probe: usize,
+    },
+}
+
+/// A report that makes no sense. The controller falls back from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// No such probe.
+    #[error("probe {probe} is not declared")]
+    UnknownProbe {
+        /// Position that was reported.
+        probe: usize,
+    },
+    /// The probe declares no such outcome.
+    #[error("probe {probe} declares {outcomes} outcomes, not outcome {outcome}")]
+    UndeclaredOutcome {
+        /// Position of the probe.
+        probe: usize,
+        /// Position that was reported.
+        outcome: usize,
+        /// How many it declares.
+        outcomes: usize,
+    },
+    /// The probe was reported before; repeating it would count one answer twice.
+    #[error("probe {probe} was reported before")]
+    ReportedTwice {
+        /// Position of the probe.
+        probe: usize,
+    },
+}
+
+impl<'a> Controller<'a> {
+    /// Starts on `problem`: removes what hard evidence contradicts, keeps the worlds whose score is at
+    /// most `threshold`.
+    pub fn start(
+        problem: &'a Problem,
+        settings: &'a Settings,
+        threshold: Threshold,
+        workspace: &'a mut Workspace,
+    ) -> Self {
+        let support = problem.support();
+        workspace.fates.clear();
+        workspace.fates.extend((0..problem.worlds()).map(|world| {
+            if support.contradicted[world] {
+                Fate::Contradicted
+            } else if threshold.retains(support.scores[world]) {
+                Fate::Retained
+            } else {
+                Fate::AboveThreshold
+            }
+        }));
+        let fates = &workspace.fates;
+        workspace
+            .retained
+            .fill(problem, |world| fates[world] == Fate::Retained);
+        workspace.history.clear();
+        workspace.made.clear();
+        workspace.made.resize(problem.probes().len(), false);
+        workspace.cost_spent = 0.0;
+        workspace.steps_spent = 0;
+        workspace.fault = problem.fault();
+        Self {
+            problem,
+            settings,
+            threshold,
+            workspace,
+        }
+    }
+
+    /// The next step: a commit if any action is certified, else the best probe, else a fallback. It
+    /// changes nothing, so asking twice gives the same answer.
+    pub fn next_step(&mut self) -> Step {
+        if let Some(fault) = self.workspace.fault {
+            return Step::Fallback(Fallback::from(Reason::Error(fault)));
+        }
+        let Plausibility::Plausible(plausible) = self.view() else {
+            return Step::Fallback(Fallback::from(self.why_empty()));
+        };
+        let certified = plausible.certified();
+        let weight = self.settings.severity_weight();
+        if let Some(action) = release(&certified, self.problem.actions(), weight) {
+            return match plausible.certify(action) {
+                Ok(certificate) => Step::Commit(certificate),
+                Err(_) => Step::Fallback(Fallback::from(Reason::Error(Fault::Inconsistent))),
+            };
+        }
+        match self.choose_probe() {
+            Ok(choice) => Step::Probe(choice),
+            Err(reason) => Step::Fallback(Fallback::from(reason)),
+        }
+    }
+
+    /// Reports the outcome of a probe. It removes exactly the plausible worlds in which that outcome
+    /// is impossible, and multiplies the weights of the others by its probability.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError`]; from then on the controller escalates.
+    pub fn observe(&mut self, probe: usize, outcome: usize) -> Result<(), ReportError> {
+        let description = self.book(probe)?;
+        let outcomes = description.outcomes();
+        if outcome >= outcomes {
+            return self.refuse(ReportError::UndeclaredOutcome {
+                probe,
+                outcome,
+                outcomes,
+            });
+        }
+        self.workspace.history.push(Report {
+            probe,
+            outcome: Some(outcome),
+        });
+        let problem = self.problem;
+        let fates = &mut self.workspace.fates;
+        self.workspace.retained.condition(
+            |world| problem.outcomes().likelihood(description, world, outcome),
+            |world| fates[world] = Fate::Refuted { probe },
+        );
+        Ok(())
+    }
+
+    /// Reports that a probe failed or ran out of time: it removes no world, and its cost is spent.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError`]; from then on the controller escalates.
+    pub fn probe_failed(&mut self, probe: usize) -> Result<(), ReportError> {
+        self.book(probe)?;
+        self.workspace.history.push(Report {
+            probe,
+            outcome: None,
+        });
+        Ok(())
+    }
+
+    /// Says that `steps` steps of the time budget have passed.
+    pub fn elapse(&mut self, steps: u64) {
+        self.workspace.steps_spent = self.workspace.steps_spent.saturating_add(steps);
+    }
+
+    /// Reports an error on the decision path. The first one stays the reason; nothing is committed
+    /// after it.
+    pub fn fail(&mut self, fault: Fault) {
+        self.workspace.fault.get_or_insert(fault);
+    }
+
+    /// Gives `certificate` up for `action`, if it is for that very action of this very problem, under
+    /// this threshold, nothing was reported since, and the action is still certified.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError`]; the certificate is used up either way.
+    pub fn redeem(
+        &self,
+        certificate: Certificate,
+        action: usize,
+    ) -> Result<usize, CertificateError> {
+        if certificate.threshold() != self.threshold {
+            return Err(CertificateError::OtherThreshold);
+        }
+        let action =
+            certificate.redeem(self.problem.subject(), action, self.workspace.history.len())?;
+        match self.view() {
+            Plausibility::Plausible(plausible)
+                if self.workspace.fault.is_none() && plausible.certified().contains(action) =>
+            {
+                Ok(action)
+            }
+            _ => Err(CertificateError::NotCertified),
+        }
+    }
+
+    /// The plausible set as it stands, weights included.
+    pub fn plausible(&mut self) -> Plausibility<'_> {
+        self.workspace
+            .retained
+            .weigh(self.problem, self.settings.temperature());
+        self.view()
+    }
+
+    /// Expected certificate shrinkage of every probe that may still be made and is affordable, in the
+    /// order of the scan; empty if no world is plausible.
+    pub fn shrinkages(&mut self) -> Vec<ProbeChoice> {
+        if matches!(self.plausible(), Plausibility::Empty) {
+            return Vec::new();
+        }
+        let workspace = &mut *self.workspace;
+        workspace.scan.prepare(self.problem, &workspace.retained);
+        (0..self.problem.probes().len())
+            .filter(|&probe| !workspace.made[probe])
+            .map(|probe| {
+                let shrinkage = workspace
+                    .scan
+                    .shrinkage(self.problem, &workspace.retained, probe);
+                let score = shrinkage / self.problem.probes()[probe].cost().value();
+                ProbeChoice {
+                    probe,
+                    shrinkage,
+                    score,
+                }
+            })
+            .collect()
+    }
+
+    /// Where every proposed world stands, by position.
+    #[must_use]
+    pub fn fates(&self) -> &[Fate] {
+        &self.workspace.fates
+    }
+
+    /// The probes made so far and what came of them.
+    #[must_use]
+    pub fn history(&self) -> &[Report] {
+        &self.workspace.history
+    }
+
+    /// The threshold in force.
+    #[must_use]
+    pub fn threshold(&self) -> Threshold {
+        self.threshold
+    }
+
+    /// The problem being decided.
+    #[must_use]
+    pub fn problem(&self) -> &'a Problem {
+        self.problem
+    }
+
+    /// The error reported first, if any.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        self.workspace.fault
+    }
+
+    pub(crate) fn view(&self) -> Plausibility<'_> {
+        self.workspace.retained.plausibility(
+            self.problem,
+            self.threshold,
+            self.workspace.history.len(),
+        )
+    }
+
+    /// Books a probe as made, with its cost.
+    fn book(&mut self, probe: usize) -> Result<&'a crate::probe::Probe, ReportError> {
+        let Some(description) = self.problem.probes().get(probe) else {
+            return self.refuse(ReportError::UnknownProbe { probe });
+        };
+        if std::mem::replace(&mut self.workspace.made[probe], true) {
+            return self.refuse(ReportError::ReportedTwice { probe });
+        }
+        self.workspace.cost_spent += description.cost().value();
+        Ok(description)
+    }
+
+    fn refuse<T>(&mut self, error: ReportError) -> Result<T, ReportError> {
+        self.fail(Fault::Report(error));
+        Err(error)
+    }
+
+    fn why_empty(&self) -> Reason {
+        if self.problem.worlds() == 0 {
+            Reason::NoWorldProposed
+        } else if self
+            .workspace
+            .fates
+            .iter()
+            .any(|fate| matches!(fate, Fate::Refuted { .. }))
+        {
+            Reason::EveryWorldRefuted
+        } else {
+            Reason::NoWorldPlausible
+        }
+    }
+
+    /// The best probe, or why there is none.
+    fn choose_probe(&mut self) -> Result<ProbeChoice, Reason> {
+        let budget = self.settings.budget();
+        let spent = self.workspace.history.len();
+        if budget
+            .max_probes
+            .is_some_and(|limit| spent >= limit as usize)
+        {
+            return Err(self.why_stopped(Stop::ProbeBudgetSpent));
+        }
+        if budget
+            .max_steps
+            .is_some_and(|limit| self.workspace.steps_spent >= limit)
+        {
+            return Err(self.why_stopped(Stop::StepBudgetSpent));
+        }
+        let workspace = &mut *self.workspace;
+        workspace
+            .retained
+            .weigh(self.problem, self.settings.temperature());
+        let affordable = |probe: usize| {
+            let cost = self.problem.probes()[probe].cost().value();
+            budget
+                .max_cost
+                .is_none_or(|limit| workspace.cost_spent + cost <= limit)
+        };
+        let mut too_dear = false;
+        let best = best_probe(
+            self.problem,
+            &workspace.retained,
+            &mut workspace.scan,
+            |probe| {
+                let open = !workspace.made[probe];
+                let candidate = open && affordable(probe);
+                too_dear |= open && !candidate;
+                candidate
+            },
+        )
+        .map_err(|probe| Reason::Error(Fault::ProbeScore { probe }))?;
+        match best {
+            Some(choice) if choice.score > self.settings.eta() + SCORE_TOLERANCE => Ok(choice),
+            _ if too_dear => Err(self.why_stopped(Stop::CostBudgetSpent)),
+            _ => Err(self.why_stopped(Stop::NoProbeHelps)),
+        }
+    }
+
+    /// The reason of a fallback from a plausible set without a certificate, first match first.
+    fn why_stopped(&self, stop: Stop) -> Reason {
+        let situation = self.problem.situation();
+        let nothing_possible = match self.view() {
+            Plausibility::Plausible(plausible) => plausible.possible().is_empty(),
+            Plausibility::Empty => false,
+        };
+        if nothing_possible {
+            Reason::NothingSafeAnywhere
+        } else if situation.authority_missing {
+            Reason::AuthorityMissing { stop }
+        } else if situation.fresh_evidence_expected {
+            Reason::FreshEvidenceExpected { stop }
+        } else if let Some(probe) = self
+            .problem
+            .probes()
+            .iter()
+            .position(crate::probe::Probe::repeatable_later)
+        {
+            Reason::ProbeRepeatableLater { probe, stop }
+        } else {
+            Reason::Unresolved { stop }
+        }
+    }
+}

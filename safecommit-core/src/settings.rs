@@ -1,0 +1,156 @@
+//! What the controller is told beforehand: temperature, eta, lambda, budgets.
+
+use crate::problem::ProblemError;
+
+/// The settings of a controller.
+///
+/// ```
+/// use safecommit_core::{Budget, Settings};
+///
+/// let settings = Settings::default()
+///     .with_temperature(0.25)?
+///     .with_budget(Budget::probes(2));
+/// assert_eq!(settings.budget().max_probes, Some(2));
+/// # Ok::<(), safecommit_core::ProblemError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    temperature: f64,
+    eta: f64,
+    severity_weight: f64,
+    budget: Budget,
+}
+
+/// What may be spent on probes in one decision; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Budget {
+    /// Probes made, failed ones included.
+    pub max_probes: Option<u32>,
+    /// Sum of the costs of the probes made. A probe that would exceed it is not a candidate.
+    pub max_cost: Option<f64>,
+    /// Steps of time, in any unit that the runner counts: the controller reads no clock, so whoever
+    /// drives it says how many steps have passed ([`crate::Controller::elapse`]).
+    pub max_steps: Option<u64>,
+}
+
+impl Budget {
+    /// No limit.
+    pub const UNLIMITED: Self = Self {
+        max_probes: None,
+        max_cost: None,
+        max_steps: None,
+    };
+
+    /// At most `max_probes` probes.
+    #[must_use]
+    pub const fn probes(max_probes: u32) -> Self {
+        Self {
+            max_probes: Some(max_probes),
+            ..Self::UNLIMITED
+        }
+    }
+}
+
+impl Default for Settings {
+    /// Temperature 0.25, eta 0, severity weight 1, no limit on probes.
+    fn default() -> Self {
+        Self {
+            temperature: 0.25,
+            eta: 0.0,
+            severity_weight: 1.0,
+            budget: Budget::UNLIMITED,
+        }
+    }
+}
+
+impl Settings {
+    /// Sets the temperature T of the mass w proportional to exp(-s / T).
+    ///
+    /// # Errors
+    ///
+    /// [`ProblemError::SettingInvalid`] unless finite and above zero.
+    pub fn with_temperature(self, temperature: f64) -> Result<Self, ProblemError> {
+        check("temperature", temperature, "finite, above 0", |value| {
+            value > 0.0
+        })?;
+        Ok(Self {
+            temperature,
+            ..self
+        })
+    }
+
+    /// Sets eta: probing stops when the best Delta / c is at most eta + 1e-12.
+    ///
+    /// # Errors
+    ///
+    /// [`ProblemError::SettingInvalid`] unless finite and at least zero.
+    pub fn with_eta(self, eta: f64) -> Result<Self, ProblemError> {
+        check("eta", eta, "finite, at least 0", |value| value >= 0.0)?;
+        Ok(Self { eta, ..self })
+    }
+
+    /// Sets the weight lambda of severity in the release rule (Eq. 11).
+    ///
+    /// # Errors
+    ///
+    /// [`ProblemError::SettingInvalid`] unless finite and at least zero.
+    pub fn with_severity_weight(self, severity_weight: f64) -> Result<Self, ProblemError> {
+        check(
+            "severity weight",
+            severity_weight,
+            "finite, at least 0",
+            |value| value >= 0.0,
+        )?;
+        Ok(Self {
+            severity_weight,
+            ..self
+        })
+    }
+
+    /// Sets the budget. A cost limit that is not a number allows no probe.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// Temperature T of the mass.
+    #[must_use]
+    pub fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
+    /// The score at which probing is no longer worth its cost.
+    #[must_use]
+    pub fn eta(&self) -> f64 {
+        self.eta
+    }
+
+    /// Weight lambda of severity in the release rule.
+    #[must_use]
+    pub fn severity_weight(&self) -> f64 {
+        self.severity_weight
+    }
+
+    /// What may be spent on probes.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+}
+
+fn check(
+    setting: &'static str,
+    value: f64,
+    range: &'static str,
+    holds: impl Fn(f64) -> bool,
+) -> Result<(), ProblemError> {
+    if value.is_finite() && holds(value) {
+        Ok(())
+    } else {
+        Err(ProblemError::SettingInvalid {
+            setting,
+            value,
+            range,
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! Which probe to make: expected certificate shrinkage per unit cost (Eq. 12 and 13).
+
+use crate::plausible::Retained;
+use crate::probe::Kind;
+use crate::problem::Problem;
+
+/// How much better a score must be to count as better: differences of this size are rounding, so
+/// that ties are broken by the order of the scan on every platform.
+pub const SCORE_TOLERANCE: f64 = 1e-12;
+
+/// A probe, with what it is expected to contribute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProbeChoice {
+    /// Position of the probe.
+    pub probe: usize,
+    /// Expected certificate shrinkage Delta(p), in [0, 1] up to rounding (Eq. 12).
+    pub shrinkage: f64,
+    /// Delta(p) / c(p) (Eq. 13).
+    pub score: f64,
+}
+
+/// Reusable memory of the scan.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scan {
+    /// M(a): the mass of the worlds in which action a is not safe.
+    mass: Vec<f64>,
+    /// M_y(a), an outcome after the other.
+    outcome_mass: Vec<f64>,
+}
+
+impl Scan {
+    /// Sums the uncertified mass M(a) of every action over the retained worlds, whose weights are
+    /// fresh.
+    pub(crate) fn prepare(&mut self, problem: &Problem, retained: &Retained) {
+        self.mass.clear();
+        self.mass.resize(problem.actions().len(), 0.0);
+        for (row, weight) in retained.weights.iter().enumerate() {
+            for action in retained.signatures.unsafe_actions(row) {
+                self.mass[action] += weight;
+            }
+        }
+    }
+
+    /// Expected certificate shrinkage of a probe over the retained worlds (Eq. 12):
+    ///
+    /// Delta(p) = min_a M(a) - sum_y min_a M_y(a), with the joint mass
+    /// M_y(a) = sum over worlds of w(omega) P(y | omega) \[a unsafe in omega\].
+    ///
+    /// The minimum is concave, so Delta is at least zero up to rounding. O(K A + Y A) for a certain
+    /// outcome a world, O(K A Y) for probabilities, O(A) for a question about one world.
+    pub(crate) fn shrinkage(
+        &mut self,
+        problem: &Problem,
+        retained: &Retained,
+        probe: usize,
+    ) -> f64 {
+        let actions = self.mass.len();
+        let before = smallest(&self.mass);
+        let kind = problem.probes()[probe].kind;
+        let (outcomes, after) = match kind {
+            Kind::Identity { world } => {
+                return before - self.after_question(retained, world);
+            }
+            Kind::Partition { outcomes, start } => {
+                self.clear_outcomes(outcomes);
+                for (row, &world) in retained.members.iter().enumerate() {
+                    let outcome = problem.outcomes().certain(start, world as usize);
+                    let into = &mut self.outcome_mass[outcome * actions..(outcome + 1) * actions];
+                    for action in retained.signatures.unsafe_actions(row) {
+                        into[action] += retained.weights[row];
+                    }
+                }
+                (outcomes, &self.outcome_mass)
+            }
+            Kind::Likelihood { outcomes, start } => {
+                self.clear_outcomes(outcomes);
+                for (row, &world) in retained.members.iter().enumerate() {
+                    let probabilities = problem.outcomes().row(start, outcomes, world as usize);
+                    for action in retained.signatures.unsafe_actions(row) {
+                        for (outcome, probability) in probabilities.iter().enumerate() {
+                            self.outcome_mass[outcome * actions + action] +=
+                                retained.weights[row] * probability;
+                        }
+                    }
+                }
+                (outcomes, &self.outcome_mass)
+            }
+        };
+        before
+            - (0..outcomes)
+                .map(|outcome| smallest(&after[outcome * actions..(outcome + 1) * actions]))
+                .sum::<f64>()
+    }
+
+    /// Sum over the two answers of min_a M_y(a), for the question whether `world` is the true one.
+    fn after_question(&self, retained: &Retained, world: usize) -> f64 {
+        let Some(row) = retained
+            .members
+            .iter()
+            .position(|&member| member as usize == world)
+        else {
+            // Every retained world answers no: the mass stays where it is.
+            return smallest(&self.mass);
+        };
+        let weight = retained.weights[row];
+        let mut yes = f64::INFINITY;
+        let mut no = f64::INFINITY;
+        for (action, mass) in self.mass.iter().enumerate() {
+            let if_yes = if retained.signatures.is_safe(row, action) {
+                0.0
+            } else {
+                weight
+            };
+            yes = yes.min(if_yes);
+            no = no.min(mass - if_yes);
+        }
+        yes + no
+    }
+
+    fn clear_outcomes(&mut self, outcomes: usize) {
+        self.outcome_mass.clear();
+        self.outcome_mass.resize(outcomes * self.mass.len(), 0.0);
+    }
+}
+
+fn smallest(mass: &[f64]) -> f64 {
+    mass.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// Scans the probes for which `may_be_made` holds, in their order, and keeps the one with the largest
+/// Delta / c; a candidate replaces the incumbent only if it is better by more than
+/// [`SCORE_TOLERANCE`]. `None` if there is no candidate.
+///
+/// `Err` with the probe whose score is not a number, which can only be an error of arithmetic.
+pub(crate) fn best_probe(
+    problem: &Problem,
+    retained: &Retained,
+    scan: &mut Scan,
+    mut may_be_made: impl FnMut(usize) -> bool,
+) -> Result<Option<ProbeChoice>, usize> {
+    scan.prepare(problem, retained);
+    let mut best: Option<ProbeChoice> = None;
+    for (probe, description) in problem.probes().iter().enumerate() {
+        if !may_be_made(probe) {
+            continue;
+        }
+        let shrinkage = scan.shrinkage(problem, retained, probe);
+        let score = shrinkage / description.cost().value();
+        if score.is_nan() {
+            return Err(probe);
+        }
+        if best.is_none_or(|incumbent| score > incumbent.score + SCORE_TOLERANCE) {
+            best = Some(ProbeChoice {
+                probe,
+                shrinkage,
+                score,
+            });
+        }
+    }
+    Ok(best)
+}
