@@ -100,7 +100,7 @@ impl Calibration {
     /// let declared = Calibration::split_conformal_with(alpha, &scores, Misses::AllListed);
     /// let Representation::Counted(misses) = declared.representation() else { panic!() };
     /// assert_eq!(misses.rate(), Some(0.0));
-    /// assert!(misses.upper_bound(Delta::new(0.05)?) < 0.05);
+    /// assert!(misses.upper_bound(Delta::new(0.05)?)? < 0.05);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn split_conformal_with(alpha: Alpha, scores: &[CalibrationScore], misses: Misses) -> Self {

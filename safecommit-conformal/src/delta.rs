@@ -1,6 +1,6 @@
 //! Error probabilities of confidence statements.
 
-/// The error probability delta of a confidence statement, strictly between 0 and 1: the statement
+/// The error probability delta of a confidence statement, from 1e-300 to below 1: the statement
 /// holds with probability at least `1 - delta`.
 ///
 /// Pass delta itself, never one minus a confidence level: for a small delta that difference has
@@ -23,9 +23,9 @@ impl Delta {
     ///
     /// # Errors
     ///
-    /// [`DeltaError`] unless `0 < value < 1`.
+    /// [`DeltaError`] unless `1e-300 <= value < 1`.
     pub fn new(value: f64) -> Result<Self, DeltaError> {
-        if value > 0.0 && value < 1.0 {
+        if (SMALLEST..1.0).contains(&value) {
             Ok(Self(value))
         } else {
             Err(DeltaError {
@@ -34,15 +34,23 @@ impl Delta {
         }
     }
 
-    /// The error probability as a number, in (0, 1).
+    /// The error probability as a number, in [1e-300, 1).
     pub fn value(self) -> f64 {
         self.0
     }
+
+    /// Half of it, for each side of a two-sided statement.
+    pub(crate) fn half(self) -> Self {
+        Self(self.0 / 2.0)
+    }
 }
+
+/// Smaller numbers are about to lose their digits, and no assumption is that certain anyway.
+const SMALLEST: f64 = 1e-300;
 
 /// A number that is not an error probability.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("delta `{input}` is not strictly between 0 and 1")]
+#[error("delta `{input}` is not from 1e-300 to below 1")]
 pub struct DeltaError {
     /// The value as given.
     input: String,
@@ -53,15 +61,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_open_interval_is_accepted() {
-        for bad in [0.0, -0.0, 1.0, -0.1, 2.0, f64::NAN, f64::INFINITY] {
+    fn only_usable_probabilities_are_accepted() {
+        for bad in [0.0, -0.0, 1e-301, 1.0, -0.1, 2.0, f64::NAN, f64::INFINITY] {
             let error = Delta::new(bad).unwrap_err().to_string();
             assert_eq!(
                 error,
-                format!("delta `{bad}` is not strictly between 0 and 1")
+                format!("delta `{bad}` is not from 1e-300 to below 1")
             );
         }
-        assert!(Delta::new(f64::MIN_POSITIVE).is_ok());
+        assert!(Delta::new(SMALLEST).is_ok());
         assert!(Delta::new(1.0_f64.next_down()).is_ok());
     }
 }

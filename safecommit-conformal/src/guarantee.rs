@@ -24,7 +24,7 @@ pub enum Guarantee {
     ///
     /// The probability is over the calibration set and the next case together. Given one
     /// calibration set the coverage is random, with the law
-    /// `CoverageLaw`; and nothing is said about a subgroup of cases.
+    /// [`CoverageLaw`](crate::CoverageLaw); and nothing is said about a subgroup of cases.
     Marginal,
 }
 

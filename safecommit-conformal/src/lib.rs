@@ -1,7 +1,10 @@
 //! Split-conformal calibration with exact ranks, typed thresholds and stated guarantees.
 
 mod alpha;
+pub mod beta;
 mod calibration;
+pub mod clopper_pearson;
+mod coverage_law;
 mod delta;
 mod digest;
 mod guarantee;
@@ -12,6 +15,7 @@ mod wire;
 
 pub use alpha::{Alpha, AlphaError};
 pub use calibration::Calibration;
+pub use coverage_law::{CoverageLaw, CoverageLawError};
 pub use delta::{Delta, DeltaError};
 pub use digest::{Digest, DigestError};
 pub use guarantee::Guarantee;

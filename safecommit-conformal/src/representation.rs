@@ -1,5 +1,8 @@
 //! Representation error: how often the true world is not among the proposed ones.
 
+use crate::clopper_pearson::{self, CountError};
+use crate::delta::Delta;
+
 /// What the caller says about cases whose true world was never proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -14,9 +17,13 @@ pub enum Misses {
 
 /// What a calibration knows about representation error, reported apart from alpha.
 ///
-/// When the misses are counted they sort last among the scores, and
-/// `P(the true world is proposed and s <= kappa) >= 1 - alpha`: alpha then covers both errors
-/// together. When they are not, alpha bounds the error given a proposed true world alone, and the
+/// When the misses are counted they sort last among the scores. The event "the threshold is
+/// finite, and the true world is not proposed or scores above it" then has probability at most
+/// alpha, for exchangeable cases: with a finite threshold, alpha covers both errors together. With
+/// an unbounded threshold alpha says nothing, since every proposed world is retained and what
+/// remains is that the true one is not among them, with probability beta.
+///
+/// When they are not counted, alpha bounds the error given a proposed true world alone, and the
 /// unknown beta comes on top: `beta + (1 - beta) alpha` (Akewar and Ranjan, arXiv:2608.04289,
 /// Eq. 7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,5 +62,15 @@ impl MissCount {
     /// The estimate `beta_hat = missing / cases`, from 0 to 1; `None` without cases.
     pub fn rate(self) -> Option<f64> {
         (self.cases > 0).then(|| self.missing as f64 / self.cases as f64)
+    }
+
+    /// The Clopper-Pearson upper bound on beta: at least beta with probability at least
+    /// `1 - delta`, for independent cases; see [`clopper_pearson::upper_bound`].
+    ///
+    /// # Errors
+    ///
+    /// [`CountError::TooManyTrials`] above [`clopper_pearson::MAX_TRIALS`] cases.
+    pub fn upper_bound(self, delta: Delta) -> Result<f64, CountError> {
+        clopper_pearson::upper_bound(self.missing, self.cases, delta)
     }
 }

@@ -1,0 +1,126 @@
+//! The beta distribution with shapes up to 10^9: both tails and their inverses.
+//!
+//! statrs computes the tails where it holds, which is for `a + b` up to [`STATRS_LIMIT`]. Beyond
+//! that its continued fraction stops before it has converged, and its inverse errs on the unsafe
+//! side, does not return, or panics; there the tails are computed here, by a continued fraction
+//! with a saddle-point prefactor. The inverse is always computed here.
+
+mod quantile;
+mod tail;
+
+use crate::delta::Delta;
+pub(crate) use tail::Point;
+
+/// The largest `a + b` for which statrs computes the tails.
+///
+/// Measured against reference values of 25 digits: up to this sum, the smaller tail of statrs 0.19.1
+/// has a relative error of at most 2.1e-13, down to probabilities of 1e-290. The error grows with
+/// the sum: 6e-13 at 400, 1.4e-12 at 1,000, 6e-11 at 2e4, 6e-7 at 2e5, 0.02 at 2e6; then no digit
+/// is right.
+pub const STATRS_LIMIT: f64 = 100.0;
+
+/// The beta distribution with shapes `a` and `b`, each from 1 to 10^9.
+///
+/// Its distribution function is the regularised incomplete beta function
+/// `I_x(a, b) = 1 / B(a, b) * integral from 0 to x of t^(a - 1) (1 - t)^(b - 1) dt`. Both tails
+/// have full relative accuracy, however small: ask for the tail that is meant, since one minus the
+/// other has lost the digits of a small one.
+///
+/// Relative errors against reference values, for shapes up to 10^8: at most QQTAIL in the smaller
+/// tail, at most QQQUANT in a quantile or its complement, whichever is smaller. Results may differ in their last digits from one platform to
+/// another, since statrs takes logarithms from the platform.
+///
+/// # Examples
+///
+/// ```
+/// use safecommit_conformal::{Delta, beta::Beta};
+///
+/// let law = Beta::new(2.0, 999_999.0)?;
+/// let upper = law.upper_quantile(Delta::new(0.05)?);
+/// assert!((upper / 4.743_86e-6 - 1.0).abs() < 1e-6);
+/// assert!((law.upper_tail(upper) - 0.05).abs() < 1e-14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beta {
+    a: f64,
+    b: f64,
+}
+
+impl Beta {
+    /// The largest shape: 10^9.
+    pub const MAX_SHAPE: f64 = 1e9;
+
+    /// The distribution with shapes `a` and `b`.
+    ///
+    /// # Errors
+    ///
+    /// [`BetaError`] unless both are within 1 to [`Beta::MAX_SHAPE`].
+    pub fn new(a: f64, b: f64) -> Result<Self, BetaError> {
+        for shape in [a, b] {
+            if !(1.0..=Self::MAX_SHAPE).contains(&shape) {
+                return Err(BetaError {
+                    shape: shape.to_string(),
+                });
+            }
+        }
+        Ok(Self { a, b })
+    }
+
+    /// `P(X <= x) = I_x(a, b)`; 0 below 0, 1 above 1, NaN for NaN.
+    pub fn lower_tail(&self, x: f64) -> f64 {
+        self.tail(x, Self::lower_at, 0.0, 1.0)
+    }
+
+    /// `P(X > x) = I_(1-x)(b, a)`; 1 below 0, 0 above 1, NaN for NaN.
+    pub fn upper_tail(&self, x: f64) -> f64 {
+        self.tail(
+            x,
+            |this, point| this.swapped().lower_at(point.swapped()),
+            1.0,
+            0.0,
+        )
+    }
+
+    fn tail(&self, x: f64, at: impl Fn(&Self, Point) -> f64, below: f64, above: f64) -> f64 {
+        if x <= 0.0 {
+            below
+        } else if x >= 1.0 {
+            above
+        } else if x.is_nan() {
+            x
+        } else {
+            at(self, Point { x, y: 1.0 - x })
+        }
+    }
+
+    /// The `x` with `P(X <= x) = p`.
+    pub fn lower_quantile(&self, p: Delta) -> f64 {
+        self.lower_point(p).x
+    }
+
+    /// The `x` with `P(X > x) = q`: the quantile at `1 - q`, for a `q` that is exact.
+    pub fn upper_quantile(&self, q: Delta) -> f64 {
+        self.upper_point(q).x
+    }
+
+    pub(crate) fn upper_point(&self, q: Delta) -> Point {
+        self.swapped().lower_point(q).swapped()
+    }
+
+    /// The distribution of `1 - X`.
+    pub(crate) fn swapped(&self) -> Self {
+        Self {
+            a: self.b,
+            b: self.a,
+        }
+    }
+}
+
+/// A shape outside the range of a [`Beta`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("beta shape `{shape}` is not within 1 to 1e9")]
+pub struct BetaError {
+    /// The shape as given.
+    shape: String,
+}
