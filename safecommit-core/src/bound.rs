@@ -141,8 +141,9 @@ fn measured(calibration: &Calibration) -> RepresentationTerm {
         return RepresentationTerm::Unknown;
     };
     let (missing, cases) = (misses.missing(), misses.cases());
-    // No bound at all is the honest answer to a confidence that does not exist.
-    let upper = Delta::new(REPRESENTATION_DELTA).map_or(1.0, |delta| misses.upper_bound(delta));
+    // A bound that cannot be computed is one that says nothing.
+    let upper = Delta::new(REPRESENTATION_DELTA)
+        .map_or(1.0, |delta| misses.upper_bound(delta).unwrap_or(1.0));
     if calibration.threshold().is_unbounded() {
         RepresentationTerm::Estimated {
             missing,

@@ -65,6 +65,15 @@ pub struct Workspace {
     fault: Option<Fault>,
 }
 
+impl Workspace {
+    /// Where the proposed worlds of the last decision stand, by position; still there when its
+    /// controller is gone.
+    #[must_use]
+    pub fn fates(&self) -> &[Fate] {
+        &self.fates
+    }
+}
+
 /// What to do next.
 #[derive(Debug, PartialEq)]
 pub enum Step {
