@@ -6,15 +6,19 @@
 //! free parameters chosen so that its published figures come out; [`Parameters`] holds them and their provenance.
 
 mod bounded;
+mod counts;
 mod episode;
+mod field_path;
 mod frozen;
 mod generator;
 mod jsonl;
 mod manifest;
+mod methods;
 mod micros;
 mod parameters;
 mod random;
 mod record;
+mod simulate;
 
 pub use bounded::{Finite, NonNegative, OutOfRange, Positive, Probability};
 pub use episode::{Episode, EpisodeProbe, EpisodeWorld, Family, MAX_ACTIONS, UnknownFamily};
@@ -34,3 +38,11 @@ pub use random::{RandomStream, StreamKey};
 pub use record::{
     EpisodeRecord, FieldError, ProbeRecord, RecordProblem, TooManyActions, WorldRecord,
 };
+
+pub use counts::{Causes, Counts, Estimate, Fallbacks};
+pub use methods::{
+    ConflictAbstention, Environment, GenericOneProbe, Margin, Memory, Method, MethodName,
+    MethodSettings, ProposedWorld, SafeCommit, SingleWorld, UnknownMethod, Verdict, calibrate,
+    tune_margin,
+};
+pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};

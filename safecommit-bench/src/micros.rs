@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use safecommit_conformal::Score;
 use serde::{Deserialize, Serialize};
 
 /// A number in [0, 1] as a whole number of millionths.
@@ -75,6 +76,13 @@ impl Micros {
     #[must_use]
     pub fn count(self) -> u32 {
         self.0
+    }
+
+    /// The number as a nonconformity score.
+    #[must_use]
+    pub fn score(self) -> Score {
+        // A quotient of two finite numbers, the divisor not zero, is finite: the default is never taken.
+        Score::new(self.value()).unwrap_or(Score::ZERO)
     }
 
     /// The number itself, the quotient of the count and a million.

@@ -1,0 +1,226 @@
+//! The methods that are compared, each as what it may see and what it decides.
+
+mod conflict_abstention;
+mod environment;
+mod generic_one_probe;
+mod safecommit;
+mod single_world;
+
+use std::fmt;
+use std::str::FromStr;
+
+use safecommit_conformal::{Alpha, Calibration, Threshold};
+use safecommit_core::{Fate, FallbackKind, Problem, Reason, Subject, Workspace};
+use serde::{Deserialize, Serialize};
+
+pub use conflict_abstention::{ConflictAbstention, Margin, tune_margin};
+pub use environment::{Environment, ProposedWorld};
+pub use generic_one_probe::GenericOneProbe;
+pub use safecommit::SafeCommit;
+pub use single_world::SingleWorld;
+
+/// A method under comparison: sees an episode through an [`Environment`], which never shows the true
+/// world, and decides.
+///
+/// To add one, implement this, give it a [`MethodName`] and build it in [`MethodName::build`].
+pub trait Method: Sync {
+    /// Decides one episode; probes are made by asking the environment.
+    fn decide(&self, environment: &mut Environment<'_>, memory: &mut Memory) -> Verdict;
+}
+
+/// How a method ended an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It commits this action.
+    Commit {
+        /// Position of the action.
+        action: usize,
+    },
+    /// It does not act. A certificate method says why.
+    Fallback {
+        /// What to do instead.
+        kind: FallbackKind,
+        /// The controller's reason, where a controller decided.
+        reason: Option<Reason>,
+    },
+}
+
+/// Memory that methods work in, reused from episode to episode.
+#[derive(Debug)]
+pub struct Memory {
+    pub(crate) problem: Problem,
+    pub(crate) workspace: Workspace,
+    pub(crate) order: Vec<usize>,
+    fates: Vec<Option<Fate>>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            problem: Problem::new(Subject([0; 32])),
+            workspace: Workspace::default(),
+            order: Vec::new(),
+            fates: Vec::new(),
+        }
+    }
+}
+
+impl Memory {
+    /// Where the world at this position of the episode stood when a certificate method ended; `None`
+    /// if it was not proposed. Meaningless after a method that keeps no plausible set.
+    pub(crate) fn fate(&self, world: usize) -> Option<Fate> {
+        self.fates.get(world).copied().flatten()
+    }
+
+    /// Keeps where the controller left the proposed worlds, by position in the episode.
+    fn keep_fates(&mut self, environment: &Environment<'_>) {
+        self.fates.clear();
+        self.fates.resize(environment.positions(), None);
+        for (world, fate) in environment.proposed().iter().zip(self.workspace.fates()) {
+            self.fates[world.position] = Some(*fate);
+        }
+    }
+}
+
+/// The methods of the paper, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MethodName {
+    /// Acts on the world with the lowest score.
+    SingleWorld,
+    /// Asks about one retained world at random, then acts on the best hypothesis left.
+    GenericOneProbe,
+    /// Acts on the world with the lowest score unless a retained world of another action comes close.
+    ConflictAbstention,
+    /// Certifies, or falls back.
+    SafecommitNoProbe,
+    /// Certifies, else probes within the budget, else falls back.
+    Safecommit,
+}
+
+/// What a method is built with, all of it fixed before the test episodes are seen.
+#[derive(Clone, Copy, Debug)]
+pub struct MethodSettings {
+    /// Threshold from the calibration episodes.
+    pub threshold: Threshold,
+    /// Temperature T of the weights exp(-s / T).
+    pub temperature: f64,
+    /// Most probes an episode, for the methods that take a budget.
+    pub max_probes: u32,
+    /// What conflict abstention was tuned to.
+    pub conflict: ConflictAbstention,
+}
+
+impl MethodName {
+    /// All methods, in the order of the tables.
+    pub const ALL: [Self; 5] = [
+        Self::SingleWorld,
+        Self::GenericOneProbe,
+        Self::ConflictAbstention,
+        Self::SafecommitNoProbe,
+        Self::Safecommit,
+    ];
+
+    /// The name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SingleWorld => "single_world",
+            Self::GenericOneProbe => "generic_one_probe",
+            Self::ConflictAbstention => "conflict_abstention",
+            Self::SafecommitNoProbe => "safecommit_no_probe",
+            Self::Safecommit => "safecommit",
+        }
+    }
+
+    /// Whether the method commits only with a certificate.
+    #[must_use]
+    pub fn certifies(self) -> bool {
+        matches!(self, Self::SafecommitNoProbe | Self::Safecommit)
+    }
+
+    /// The most probes that the method makes in an episode under a budget of `max_probes`.
+    #[must_use]
+    pub fn probes_within(self, max_probes: u32) -> u32 {
+        match self {
+            Self::SingleWorld | Self::ConflictAbstention | Self::SafecommitNoProbe => 0,
+            Self::GenericOneProbe => 1,
+            Self::Safecommit => max_probes,
+        }
+    }
+
+    /// Builds the method.
+    #[must_use]
+    pub fn build(self, settings: &MethodSettings) -> Box<dyn Method> {
+        match self {
+            Self::SingleWorld => Box::new(SingleWorld),
+            Self::GenericOneProbe => Box::new(GenericOneProbe::new(settings.threshold)),
+            Self::ConflictAbstention => Box::new(settings.conflict),
+            Self::SafecommitNoProbe | Self::Safecommit => Box::new(SafeCommit::new(
+                settings.threshold,
+                settings.temperature,
+                self.probes_within(settings.max_probes),
+            )),
+        }
+    }
+}
+
+impl fmt::Display for MethodName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// A name that is no method.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown method `{0}`, expected one of `single_world`, `generic_one_probe`, \
+     `conflict_abstention`, `safecommit_no_probe`, `safecommit`"
+)]
+pub struct UnknownMethod(pub String);
+
+impl FromStr for MethodName {
+    type Err = UnknownMethod;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMethod> {
+        Self::ALL
+            .into_iter()
+            .find(|method| method.name() == name)
+            .ok_or_else(|| UnknownMethod(name.to_owned()))
+    }
+}
+
+/// Calibrates on the scores of the true worlds of calibration episodes; a true world that was not
+/// proposed counts as missing.
+#[must_use]
+pub fn calibrate<'a>(
+    alpha: Alpha,
+    episodes: impl IntoIterator<Item = &'a crate::Episode>,
+) -> Calibration {
+    use safecommit_conformal::{CalibrationScore, Misses};
+
+    let scores: Vec<_> = episodes
+        .into_iter()
+        .map(|episode| {
+            if episode.true_world_proposed() {
+                CalibrationScore::Observed(episode.worlds()[episode.true_world()].score.score())
+            } else {
+                CalibrationScore::Missing
+            }
+        })
+        .collect();
+    // The generator knows of every miss, so none listed means that none occurred.
+    Calibration::split_conformal_with(alpha, &scores, Misses::AllListed)
+}
+
+/// The fallback of a method without a controller, by the rule of the controller: abstain when the
+/// worlds it looks at are some and no action is safe in any of them, else escalate.
+fn fallback<'a>(worlds: impl IntoIterator<Item = &'a ProposedWorld>) -> Verdict {
+    let mut worlds = worlds.into_iter().peekable();
+    let kind = if worlds.peek().is_some() && worlds.all(|world| world.safe == 0) {
+        FallbackKind::Abstain
+    } else {
+        FallbackKind::Escalate
+    };
+    Verdict::Fallback { kind, reason: None }
+}
