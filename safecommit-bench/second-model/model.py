@@ -2,7 +2,7 @@
 
     python3 model.py                     counts of all experiments, as JSON
     python3 model.py --seeds 1 --episodes 400
-    python3 model.py --digests           SHA-256 of what the generator gives
+    python3 model.py --digests           SHA-256 of what generator and methods give
     python3 model.py --decisions SPLIT METHOD ALPHA BUDGET
                                          one decision a line for a frozen split
 
@@ -16,7 +16,7 @@ import sys
 import time
 
 import methods
-from episodes import FAMILIES, PARAMETERS, Split, read_frozen
+from episodes import FAMILIES, PARAMETERS, Split, compact, read_frozen
 
 EXPERIMENTS = PARAMETERS["experiments"]
 FROZEN = PARAMETERS["frozen"]
@@ -139,32 +139,42 @@ def plain(millionths):
 
 
 def digests():
-    """SHA-256 of every frozen split and of the first 100 episodes of each experiment split."""
-    found = {}
+    """SHA-256 of every frozen split, of the first 100 episodes of each experiment split, and of decisions."""
+    episodes = {}
     for split in ("train", "validation", "calibration", "test"):
         source = Split("frozen", FROZEN["seed"], split)
-        found[f"frozen/{FROZEN['seed']}/{split}"] = digest(source, FROZEN[split])
+        lines = "".join(source.json_line(index) for index in range(FROZEN[split]))
+        episodes[f"frozen/{FROZEN['seed']}/{split}"] = sha256(lines)
     for seed in EXPERIMENTS["seeds"]:
         for split in ("calibration", "test"):
-            found[f"experiment/{seed}/{split}"] = digest(Split("experiment", seed, split), 100)
-    return found
+            source = Split("experiment", seed, split)
+            lines = "".join(source.json_line(index) for index in range(100))
+            episodes[f"experiment/{seed}/{split}"] = sha256(lines)
+    decided = {}
+    cases = [setting[:3] for setting in settings() if setting[3] == 0.0]
+    # Beyond the experiments: a threshold that is unbounded, and the tuned method at the other levels.
+    cases += [("safecommit", "0.0001", 2), ("conflict_abstention", "0.01", 0), ("conflict_abstention", "0.10", 0)]
+    for method, alpha, most in cases:
+        lines = "".join(decisions("test", method, alpha, most))
+        decided[f"test {method} {alpha} {most}"] = sha256(lines)
+    return {"episodes": episodes, "decisions": decided}
 
 
-def digest(source, count):
-    lines = "".join(source.json_line(index) for index in range(count))
-    return hashlib.sha256(lines.encode()).hexdigest()
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def decisions(split, method, alpha, budget):
+    """One line an episode of a frozen split; the threshold and the margin come from frozen splits too."""
     calibration, validation = read_frozen("calibration"), read_frozen("validation")
     frozen = frozen_tuning(calibration, validation, alpha)
     kappa = frozen[0]
     for episode in read_frozen(split):
         kind, action, probes = decide(method, episode, kappa, budget, frozen)
-        print(json.dumps({
+        yield compact({
             "id": episode.name, "decision": kind, "action": action, "probes": probes,
             "kappa": None if kappa == methods.INFINITE else kappa / 1e6,
-        }, separators=(",", ":")))
+        }) + "\n"
 
 
 def print_rows(report):
@@ -189,7 +199,7 @@ def main():
         split, method, alpha, budget = arguments.decisions
         if method not in METHODS:
             parser.error(f"unknown method `{method}`")
-        decisions(split, method, alpha, int(budget))
+        sys.stdout.writelines(decisions(split, method, alpha, int(budget)))
     else:
         report, times = run(EXPERIMENTS["seeds"][:arguments.seeds], arguments.episodes // 2, arguments.episodes)
         print_rows(report)

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::episode::Episode;
+use crate::field_path::{WHOLE, field_path};
 use crate::generator::{DrawnEpisode, Generator, Split, Suite};
 use crate::jsonl::{RecordError, read_episodes};
 use crate::manifest::{FileEntry, MANIFEST_FILE, Manifest, file_name};
@@ -195,10 +196,10 @@ fn load_manifest(directory: &Path) -> Result<Manifest, DataError> {
         reason: error.to_string(),
     };
     let manifest = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| fail(error.path().to_string(), error.inner()))?;
+        .map_err(|error| fail(field_path(error.path()), error.inner()))?;
     deserializer
         .end()
-        .map_err(|error| fail(".".to_owned(), &error))?;
+        .map_err(|error| fail(WHOLE.to_owned(), &error))?;
     Ok(manifest)
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounded::{Finite, NonNegative, Positive, Probability};
 use crate::episode::{Family, MAX_ACTIONS};
+use crate::field_path::{WHOLE, field_path};
 use crate::generator::Split;
 
 /// The project's own parameter file.
@@ -315,11 +316,11 @@ impl Parameters {
     /// The text is no TOML, a field is missing, unknown or out of its range; the error names it.
     pub fn from_toml(text: &str) -> Result<Self, ParameterError> {
         let deserializer = toml::Deserializer::parse(text).map_err(|error| ParameterError {
-            field: ".".to_owned(),
+            field: WHOLE.to_owned(),
             reason: error.message().to_owned(),
         })?;
         serde_path_to_error::deserialize(deserializer).map_err(|error| ParameterError {
-            field: error.path().to_string(),
+            field: field_path(error.path()),
             reason: error.inner().message().to_owned(),
         })
     }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::{EpisodeRecord, ProbeRecord, WorldRecord};
 use crate::episode::Family;
+use crate::field_path::{WHOLE, field_path};
 use crate::micros::Micros;
 
 impl EpisodeRecord {
@@ -17,16 +18,13 @@ impl EpisodeRecord {
     pub fn from_json(line: &[u8]) -> Result<Self, FieldError> {
         let mut deserializer = serde_json::Deserializer::from_slice(line);
         let raw: RawEpisode = serde_path_to_error::deserialize(&mut deserializer)
-            .map_err(|error| FieldError::json(error.path().to_string(), error.inner()))?;
+            .map_err(|error| FieldError::json(field_path(error.path()), error.inner()))?;
         deserializer
             .end()
-            .map_err(|error| FieldError::json(WHOLE_LINE.to_owned(), &error))?;
+            .map_err(|error| FieldError::json(WHOLE.to_owned(), &error))?;
         Self::try_from(raw)
     }
 }
-
-/// The path of an error that concerns a whole line.
-const WHOLE_LINE: &str = ".";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -272,7 +270,7 @@ impl FieldError {
 
 impl std::fmt::Display for FieldError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.field != WHOLE_LINE {
+        if self.field != WHOLE {
             write!(formatter, "field `{}`: ", self.field)?;
         }
         write!(formatter, "{}", self.problem)

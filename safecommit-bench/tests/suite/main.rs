@@ -1,0 +1,22 @@
+//! Integration tests of the benchmark.
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+mod frozen;
+mod goldens;
+mod invariants;
+mod law;
+mod parameters;
+mod record;
+mod values;
+
+use safecommit_bench::{Generator, Parameters, Split, Suite};
+
+fn project() -> Parameters {
+    Parameters::project().unwrap()
+}
+
+/// Episodes that no experiment uses.
+fn spare_generator(parameters: &Parameters) -> Generator {
+    let suite = Suite::Experiment { seed: 1_000_003 };
+    Generator::new(&parameters.generator, suite, Split::Test)
+}
