@@ -9,7 +9,6 @@ mod bounded;
 mod counts;
 mod episode;
 mod field_path;
-mod field_path;
 mod frozen;
 mod generator;
 mod jsonl;
