@@ -10,6 +10,7 @@ mod tail;
 
 use crate::delta::Delta;
 pub(crate) use tail::Point;
+use tail::Side;
 
 /// The largest `a + b` for which statrs computes the tails.
 ///
@@ -69,28 +70,27 @@ impl Beta {
 
     /// `P(X <= x) = I_x(a, b)`; 0 below 0, 1 above 1, NaN for NaN.
     pub fn lower_tail(&self, x: f64) -> f64 {
-        self.tail(x, Self::lower_at, 0.0, 1.0)
+        self.tail(x, Side::Lower)
     }
 
     /// `P(X > x) = I_(1-x)(b, a)`; 1 below 0, 0 above 1, NaN for NaN.
     pub fn upper_tail(&self, x: f64) -> f64 {
-        self.tail(
-            x,
-            |this, point| this.swapped().lower_at(point.swapped()),
-            1.0,
-            0.0,
-        )
+        self.tail(x, Side::Upper)
     }
 
-    fn tail(&self, x: f64, at: impl Fn(&Self, Point) -> f64, below: f64, above: f64) -> f64 {
-        if x <= 0.0 {
-            below
-        } else if x >= 1.0 {
-            above
-        } else if x.is_nan() {
-            x
+    fn tail(&self, x: f64, wanted: Side) -> f64 {
+        if x.is_nan() {
+            return x;
+        }
+        if x <= 0.0 || x >= 1.0 {
+            let all = if x <= 0.0 { Side::Upper } else { Side::Lower };
+            return if wanted == all { 1.0 } else { 0.0 };
+        }
+        let (side, near) = self.near_tail(Point { x, y: 1.0 - x });
+        if side == wanted {
+            near.value()
         } else {
-            at(self, Point { x, y: 1.0 - x })
+            1.0 - near.value()
         }
     }
 

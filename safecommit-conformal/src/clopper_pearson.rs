@@ -5,7 +5,7 @@
 //! whatever p is. Looking again and again until a bound is good enough voids that.
 //!
 //! Bounds are rounded outward: an upper bound is never below the exact one and a lower bound never
-//! above it. They lie on a grid of 38 significant bits, at most `5e-12` (relative, in the smaller
+//! above it. They lie on a grid of 39 significant bits, at most `5e-12` (relative, in the smaller
 //! of the bound and its complement) from the exact bound.
 
 use crate::beta::{Beta, Point};
@@ -121,9 +121,9 @@ fn not_above(Point { x, y }: Point) -> f64 {
     bound.max(0.0)
 }
 
-/// The bits of a double below the 38 that the grid keeps. The grid is coarse beside the difference
+/// The bits of a double below the 39 that the grid keeps. The grid is coarse beside the difference
 /// that another platform's logarithm makes, so the bounds are the same there, save by rare chance.
-const BELOW_GRID: u64 = (1 << 15) - 1;
+const BELOW_GRID: u64 = (1 << 14) - 1;
 
 fn round_down(positive: f64) -> f64 {
     f64::from_bits(positive.to_bits() & !BELOW_GRID)
@@ -161,7 +161,7 @@ mod tests {
     fn rounding_goes_the_way_it_says() {
         for value in [1e-309, 1e-12, 0.1, 0.25, 0.5_f64.next_down(), 1.0] {
             assert!(round_down(value) <= value && value <= round_up(value));
-            assert!(round_up(value) - round_down(value) <= value * 2.0_f64.powi(-37) + 1e-318);
+            assert!(round_up(value) - round_down(value) <= value * 2.0_f64.powi(-38) + 1e-318);
         }
         assert_eq!(round_up(0.25).to_bits(), 0.25_f64.to_bits());
     }

@@ -35,7 +35,7 @@ pub(crate) struct WireForm {
     rank: u64,
     /// Largest retained score; null if every score is retained.
     #[serde(deserialize_with = "present")]
-    #[cfg_attr(feature = "schema", schemars(required))]
+    #[cfg_attr(feature = "schema", schemars(with = "Threshold"))]
     threshold: Option<Score>,
     /// What the threshold promises.
     guarantee: Guarantee,

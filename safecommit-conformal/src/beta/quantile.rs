@@ -22,14 +22,14 @@ impl Beta {
     /// The point whose lower tail is `p`, for `p` up to one half.
     fn solve(&self, p: f64) -> Point {
         let (a, b) = (self.a, self.b);
-        if b == 1.0 {
+        if b <= 1.0 {
             // I_x(a, 1) = x^a.
             return Point {
                 x: libm::pow(p, 1.0 / a),
                 y: -libm::expm1(libm::log(p) / a),
             };
         }
-        if a == 1.0 {
+        if a <= 1.0 {
             // 1 - I_x(1, b) = (1 - x)^b.
             let ln_y = libm::log1p(-p) / b;
             return Point {

@@ -54,14 +54,6 @@ pub(super) enum Side {
 }
 
 impl Beta {
-    /// `P(X <= x)` at a point inside (0, 1).
-    pub(super) fn lower_at(&self, point: Point) -> f64 {
-        match self.near_tail(point) {
-            (Side::Lower, tail) => tail.value(),
-            (Side::Upper, tail) => 1.0 - tail.value(),
-        }
-    }
-
     /// The tail on whose side of the mean the point lies: the one that is not close to 1.
     pub(super) fn near_tail(&self, point: Point) -> (Side, Magnitude) {
         let lambda = self.deviation(point);

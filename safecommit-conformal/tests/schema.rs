@@ -1,0 +1,55 @@
+//! The JSON Schema of the wire forms, with the feature `schema`.
+#![cfg(feature = "schema")]
+
+use safecommit_conformal::{Alpha, Calibration, CalibrationScore, Score, Threshold};
+use schemars::{JsonSchema, schema_for};
+use serde_json::{Value, json};
+
+fn schema<T: JsonSchema>() -> Value {
+    schema_for!(T).to_value()
+}
+
+#[test]
+fn the_schema_of_a_calibration_requires_what_loading_requires() {
+    let schema = schema::<Calibration>();
+    let written = serde_json::to_value(Calibration::split_conformal("0.1".parse().unwrap(), &[]));
+    let fields: Vec<String> = written
+        .unwrap()
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    let mut properties: Vec<String> = schema["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    let mut required: Vec<String> = serde_json::from_value(schema["required"].clone()).unwrap();
+    properties.sort_unstable();
+    required.sort_unstable();
+    assert_eq!((&properties, &required), (&fields, &fields));
+    assert_eq!(schema["additionalProperties"], json!(false));
+    assert_eq!(schema["title"], json!("Calibration"));
+    assert_eq!(
+        schema["$defs"]["Threshold"]["type"],
+        json!(["number", "null"])
+    );
+}
+
+#[test]
+fn alpha_is_a_string_and_scores_are_numbers() {
+    let alpha = schema::<Alpha>();
+    assert_eq!(
+        (&alpha["type"], &alpha["maxLength"]),
+        (&json!("string"), &json!(20))
+    );
+    assert_eq!(alpha["pattern"], json!(r"^0\.0*[1-9][0-9]*$"));
+    assert_eq!(schema::<Score>()["type"], json!("number"));
+    assert_eq!(
+        schema::<CalibrationScore>()["type"],
+        json!(["number", "null"])
+    );
+    assert_eq!(schema::<Threshold>()["type"], json!(["number", "null"]));
+}
