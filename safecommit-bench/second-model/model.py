@@ -91,23 +91,29 @@ def count_into(totals, episode, decision, kappa):
 
 
 def run(seeds, calibration_size, test_size):
-    started = time.perf_counter()
+    times = {}
+
+    def spent(stage, since):
+        """Adds the wall and processor time since then to a stage."""
+        wall, processor = times.get(stage, (0.0, 0.0))
+        times[stage] = (wall + time.perf_counter() - since[0], processor + time.process_time() - since[1])
+
+    started = now()
     calibration = drawn("frozen", FROZEN["seed"], "calibration", FROZEN["calibration"])
     validation = drawn("frozen", FROZEN["seed"], "validation", FROZEN["validation"])
     tunings = {alpha: frozen_tuning(calibration, validation, alpha) for alpha in EXPERIMENTS["alphas"]}
-    tuning_time = time.perf_counter() - started
-    drawing_time = simulation_time = 0.0
+    spent("tuning", started)
     rows = []
     for seed in seeds:
-        started = time.perf_counter()
+        started = now()
         scores = [episode.true_world.score
                   for episode in drawn("experiment", seed, "calibration", calibration_size)]
         test = drawn("experiment", seed, "test", test_size)
         source = Split("experiment", seed, "test")
         uniforms = [source.proposal_uniform(index) for index in range(test_size)]
-        drawing_time += time.perf_counter() - started
+        spent("drawing", started)
 
-        started = time.perf_counter()
+        started = now()
         kappas = {alpha: methods.threshold(scores, alpha) for alpha in EXPERIMENTS["alphas"]}
         missed = [episode.without_true_world() for episode in test]
         for (method, alpha, most, miss), experiments in settings().items():
@@ -122,15 +128,18 @@ def run(seeds, calibration_size, test_size):
                 "beta": miss, "seed": seed, "kappa": plain(kappa),
                 "counts": {family: list(counts.values()) for family, counts in totals.items()},
             })
-        simulation_time += time.perf_counter() - started
+        spent("simulation", started)
     report = {
         "calibration_episodes": calibration_size, "test_episodes": test_size, "count_names": COUNTS,
         "frozen": {alpha: {"kappa": plain(kappa), "margin": plain(margin)}
                    for alpha, (kappa, margin) in tunings.items()},
         "rows": rows,
     }
-    times = {"tuning": tuning_time, "drawing": drawing_time, "simulation": simulation_time}
     return report, times
+
+
+def now():
+    return time.perf_counter(), time.process_time()
 
 
 def plain(millionths):
@@ -203,8 +212,8 @@ def main():
     else:
         report, times = run(EXPERIMENTS["seeds"][:arguments.seeds], arguments.episodes // 2, arguments.episodes)
         print_rows(report)
-        for stage, seconds in times.items():
-            print(f"{stage} {seconds:.2f} s", file=sys.stderr)
+        for stage, (wall, processor) in times.items():
+            print(f"{stage}: {wall:.2f} s wall, {processor:.2f} s processor", file=sys.stderr)
 
 
 if __name__ == "__main__":

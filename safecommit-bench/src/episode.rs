@@ -40,7 +40,7 @@ impl Family {
     /// The family of the episode at this index of a split.
     #[must_use]
     pub fn of_index(index: u64) -> Self {
-        Self::ALL[(index % 4) as usize]
+        Self::ALL[(index % Self::ALL.len() as u64) as usize]
     }
 
     /// The family's name in files and tables.
