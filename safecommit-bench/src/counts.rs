@@ -17,6 +17,8 @@ pub struct Counts {
     pub safe_commits: u64,
     /// Probes made.
     pub probes: u64,
+    /// Episodes at whose end a certificate method still held the true world plausible.
+    pub truth_retained: u64,
     /// Fallbacks, by kind.
     pub fallbacks: Fallbacks,
     /// Failures of a certificate method that ended in an unsafe commit, by cause.
@@ -118,6 +120,13 @@ impl Counts {
         self.share(self.probes)
     }
 
+    /// Coverage: share of episodes whose true world a certificate method retained. Truthful probes never
+    /// remove it, so this is how often its score is at most the threshold.
+    #[must_use]
+    pub fn coverage(&self) -> f64 {
+        self.share(self.truth_retained)
+    }
+
     /// Zero over no episode, where every count is zero too.
     fn share(&self, count: u64) -> f64 {
         count as f64 / self.episodes.max(1) as f64
@@ -130,6 +139,7 @@ impl AddAssign for Counts {
         self.unsafe_commits += other.unsafe_commits;
         self.safe_commits += other.safe_commits;
         self.probes += other.probes;
+        self.truth_retained += other.truth_retained;
         self.fallbacks.defer += other.fallbacks.defer;
         self.fallbacks.escalate += other.fallbacks.escalate;
         self.fallbacks.abstain += other.fallbacks.abstain;
@@ -163,7 +173,10 @@ impl Estimate {
     pub fn over(values: &[f64]) -> Self {
         let count = values.len().max(1) as f64;
         let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        let squares: f64 = values
+            .iter()
+            .map(|value| (value - mean) * (value - mean))
+            .sum();
         let se = if values.len() > 1 {
             (squares / (count - 1.0) / count).sqrt()
         } else {
@@ -196,7 +209,10 @@ mod tests {
             counts.fallback_rate(),
             counts.mean_probes(),
         ];
-        assert_eq!(rates.map(|rate| (rate * 10.0).round() as u64), [1, 6, 7, 3, 5]);
+        assert_eq!(
+            rates.map(|rate| (rate * 10.0).round() as u64),
+            [1, 6, 7, 3, 5]
+        );
     }
 
     #[test]

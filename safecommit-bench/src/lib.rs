@@ -8,6 +8,7 @@
 mod bounded;
 mod counts;
 mod episode;
+mod experiments;
 mod field_path;
 mod frozen;
 mod generator;
@@ -40,6 +41,7 @@ pub use record::{
 };
 
 pub use counts::{Causes, Counts, Estimate, Fallbacks};
+pub use experiments::{Coverage, Experiment, Prepared, Results, Row, Setting, tuned};
 pub use methods::{
     ConflictAbstention, Environment, GenericOneProbe, Margin, Memory, Method, MethodName,
     MethodSettings, ProposedWorld, SafeCommit, SingleWorld, UnknownMethod, Verdict, calibrate,

@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use safecommit_conformal::{Alpha, Calibration, Threshold};
-use safecommit_core::{Fate, FallbackKind, Problem, Reason, Subject, Workspace};
+use safecommit_core::{FallbackKind, Fate, Problem, Reason, Subject, Workspace};
 use serde::{Deserialize, Serialize};
 
 pub use conflict_abstention::{ConflictAbstention, Margin, tune_margin};

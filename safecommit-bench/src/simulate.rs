@@ -104,7 +104,13 @@ fn run(
                 drawn.episode()
             };
             let ending = decide(cell.method.as_ref(), episode, &policy, &mut memory);
-            count(episode, &ending, cell.certifies, &memory, &mut counts[family]);
+            count(
+                episode,
+                &ending,
+                cell.certifies,
+                &memory,
+                &mut counts[family],
+            );
         }
     }
 }
@@ -119,6 +125,10 @@ pub fn count(
 ) {
     counts.episodes += 1;
     counts.probes += ending.probes.len() as u64;
+    let fate = memory.fate(episode.true_world());
+    if certifies && fate == Some(Fate::Retained) {
+        counts.truth_retained += 1;
+    }
     let (failure, causes) = match ending.verdict {
         Verdict::Commit { action } if episode.is_safe(action) => {
             counts.safe_commits += 1;
@@ -139,7 +149,6 @@ pub fn count(
         }
     };
     if certifies {
-        let fate: Option<Fate> = memory.fate(episode.true_world());
         if let Some(cause) = attribute(fate, failure) {
             causes.count(cause);
         }

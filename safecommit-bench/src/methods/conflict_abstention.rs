@@ -46,9 +46,7 @@ impl Method for ConflictAbstention {
             return fallback(environment.proposed());
         };
         match gap {
-            Some(gap) if Margin::Millionths(gap) <= self.margin => {
-                fallback(environment.proposed())
-            }
+            Some(gap) if Margin::Millionths(gap) <= self.margin => fallback(environment.proposed()),
             _ => Verdict::Commit { action },
         }
     }
