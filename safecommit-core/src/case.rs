@@ -4,9 +4,11 @@ mod names;
 mod record;
 mod request;
 mod validate;
+mod write;
 
 use safecommit_conformal::{Calibration, Threshold};
 use sha2::{Digest as _, Sha256};
+use thiserror::Error;
 
 use crate::certificate::{Certificate, CertificateError};
 use crate::controller::{Controller, ReportError, Step, Workspace};
@@ -65,6 +67,11 @@ pub struct Decision {
     certificate: Option<Certificate>,
 }
 
+/// A controller that was not started from this case under this calibration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the controller was started from another case or under another threshold")]
+pub struct ForeignController;
+
 impl Case {
     /// Validates a request.
     ///
@@ -82,7 +89,7 @@ impl Case {
         let mut workspace = Workspace::default();
         let mut controller = self.controller(calibration, &mut workspace);
         let step = controller.next_step();
-        let record = record::write(self, calibration, &mut controller, &step);
+        let record = write::write(self, calibration, &mut controller, &step);
         let certificate = match step {
             Step::Commit(certificate) => Some(certificate),
             Step::Probe(_) | Step::Fallback(_) => None,
@@ -100,7 +107,7 @@ impl Case {
         calibration: Option<&Calibration>,
         workspace: &'a mut Workspace,
     ) -> Controller<'a> {
-        let threshold = calibration.map_or(Threshold::UNBOUNDED, Calibration::threshold);
+        let threshold = threshold_of(calibration);
         let mut controller = Controller::start(&self.problem, &self.settings, threshold, workspace);
         for &(probe, outcome) in &self.observed {
             // A report that is refused makes the controller escalate with that reason.
@@ -112,15 +119,24 @@ impl Case {
         controller
     }
 
-    /// Writes the record of a controller that was started from this case, at its present step.
-    #[must_use]
+    /// Writes the record of a controller that [`Self::controller`] started under `calibration`, at its
+    /// present step.
+    ///
+    /// # Errors
+    ///
+    /// [`ForeignController`] for any other: the record would explain a decision that was never taken.
     pub fn record(
         &self,
         calibration: Option<&Calibration>,
         controller: &mut Controller<'_>,
-        step: &Step,
-    ) -> DecisionRecord {
-        record::write(self, calibration, controller, step)
+    ) -> Result<DecisionRecord, ForeignController> {
+        if !std::ptr::eq(controller.problem(), &self.problem)
+            || controller.threshold() != threshold_of(calibration)
+        {
+            return Err(ForeignController);
+        }
+        let step = controller.next_step();
+        Ok(write::write(self, calibration, controller, &step))
     }
 
     /// The problem by position.
@@ -135,13 +151,17 @@ impl Case {
         &self.request
     }
 
-    /// Gives a certificate up for the action named `action` of this case.
+    /// Gives a certificate up for the action named `action`, and returns its position. The case is
+    /// decided again for that, under `calibration`, so that a certificate of a controller that was told
+    /// something else does not pass.
     ///
     /// # Errors
     ///
-    /// [`CertificateError`] when it is for another case or action, or when more was reported since.
+    /// [`CertificateError`] when it is for another case, action or threshold, or when it rests on other
+    /// reports; the certificate is used up either way.
     pub fn redeem(
         &self,
+        calibration: Option<&Calibration>,
         certificate: Certificate,
         action: &str,
     ) -> Result<usize, CertificateError> {
@@ -151,7 +171,9 @@ impl Case {
             .iter()
             .position(|candidate| candidate.id == action)
             .ok_or(CertificateError::NotCertified)?;
-        certificate.redeem(self.problem.subject(), position, self.observed.len())
+        let mut workspace = Workspace::default();
+        self.controller(calibration, &mut workspace)
+            .redeem(certificate, position)
     }
 }
 
@@ -167,6 +189,10 @@ impl Decision {
     pub fn into_certificate(self) -> Option<Certificate> {
         self.certificate
     }
+}
+
+fn threshold_of(calibration: Option<&Calibration>) -> Threshold {
+    calibration.map_or(Threshold::UNBOUNDED, Calibration::threshold)
 }
 
 /// SHA-256 of the request's canonical JSON: fields in their declared order, absent ones as they

@@ -12,8 +12,9 @@ use crate::problem::Subject;
 ///
 /// It comes only out of [`PlausibleSet::certify`], and so never out of an empty set; it cannot be
 /// built, cloned or deserialised. Whoever executes an action takes it by value and redeems it
-/// ([`crate::Controller::redeem`], [`Certificate::redeem`]): that checks that it is for this very
-/// subject and action and that nothing was observed since.
+/// ([`crate::Controller::redeem`], [`crate::Case::redeem`]): that checks that it is for this very
+/// subject, action and threshold, that nothing was reported since, no error either, and that the
+/// action is certified at that moment.
 ///
 /// What it guarantees (Proposition 1, Eq. 6): if the plausible set contains the true world with
 /// probability at least 1 - alpha and only certified actions are committed, then
@@ -91,6 +92,9 @@ pub enum CertificateError {
         /// How many reports came in since.
         since: usize,
     },
+    /// An action was released on this decision already: what it changed calls for a new decision.
+    #[error("an action was released on this decision already")]
+    ReleasedBefore,
     /// The action is not certified in the present plausible set, or an error was reported.
     #[error("the action is not certified at present")]
     NotCertified,
@@ -118,13 +122,9 @@ impl PlausibleSet<'_> {
 }
 
 impl Certificate {
-    /// Gives the certificate up for `action` about `subject`, in whose plausible set `observations`
-    /// reports have come in by now, and returns the action.
-    ///
-    /// # Errors
-    ///
-    /// [`CertificateError`] when it is for anything else, or stale. It is used up either way.
-    pub fn redeem(
+    /// The part of redeeming that the certificate can check on its own; only the controller knows
+    /// whether an error was reported, which is why this is not public.
+    pub(crate) fn redeem(
         self,
         subject: Subject,
         action: usize,

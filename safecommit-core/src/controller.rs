@@ -4,12 +4,14 @@ use thiserror::Error;
 
 use crate::action::release;
 use crate::certificate::{Certificate, CertificateError};
-use crate::fallback::{Fallback, Fault, Reason, Stop};
+use crate::fallback::{Fallback, Fault, Reason};
 use crate::plausible::{Plausibility, Retained};
 use crate::problem::Problem;
 use crate::settings::Settings;
-use crate::shrinkage::{ProbeChoice, SCORE_TOLERANCE, Scan, best_probe};
+use crate::shrinkage::{ProbeChoice, Scan};
 use safecommit_conformal::Threshold;
+
+mod stop;
 
 /// Decides one [`Problem`]. Ask it for the [`next step`](Self::next_step); tell it what came of a
 /// probe ([`observe`](Self::observe), [`probe_failed`](Self::probe_failed)) or of time
@@ -22,14 +24,15 @@ use safecommit_conformal::Threshold;
 /// ```
 /// use safecommit_conformal::{Score, Threshold};
 /// use safecommit_core::{
-///     Action, Controller, Cost, OutcomeModel, Probability, Problem, Settings, Step, Subject, YES,
+///     Action, Controller, Cost, Fate, OutcomeModel, Probability, Problem, Settings, Step, Subject, YES,
 ///     Workspace,
 /// };
 ///
 /// let mut problem = Problem::new(Subject([1; 32]));
 /// let delete = problem.add_action(Action::default())?;
+/// let publish = problem.add_action(Action::default())?;
 /// let temporary = problem.add_world(Score::new(0.1)?, [delete])?;
-/// problem.add_world(Score::new(0.2)?, [])?; // repurposed: deleting is unsafe
+/// let shared = problem.add_world(Score::new(0.2)?, [publish])?;
 /// let model = OutcomeModel::Identity { world: temporary };
 /// let check = problem.add_probe(Cost::UNIT, Probability::ZERO, model)?;
 ///
@@ -42,6 +45,7 @@ use safecommit_conformal::Threshold;
 ///     panic!("deleting is safe in the one world left");
 /// };
 /// assert_eq!(controller.redeem(certificate, delete)?, delete);
+/// assert_eq!(controller.fates()[shared], Fate::Refuted { probe: check });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -63,6 +67,7 @@ pub struct Workspace {
     cost_spent: f64,
     steps_spent: u64,
     fault: Option<Fault>,
+    released: bool,
 }
 
 impl Workspace {
@@ -168,6 +173,7 @@ impl<'a> Controller<'a> {
         workspace.cost_spent = 0.0;
         workspace.steps_spent = 0;
         workspace.fault = problem.fault();
+        workspace.released = false;
         Self {
             problem,
             settings,
@@ -179,11 +185,12 @@ impl<'a> Controller<'a> {
     /// The next step: a commit if any action is certified, else the best probe, else a fallback. It
     /// changes nothing, so asking twice gives the same answer.
     pub fn next_step(&mut self) -> Step {
-        if let Some(fault) = self.workspace.fault {
-            return Step::Fallback(Fallback::from(Reason::Error(fault)));
-        }
-        let Plausibility::Plausible(plausible) = self.view() else {
-            return Step::Fallback(Fallback::from(self.why_empty()));
+        let plausible = match self.view() {
+            Plausibility::Plausible(plausible) => plausible,
+            Plausibility::Empty => return Step::Fallback(Fallback::from(self.why_empty())),
+            Plausibility::Faulty(fault) => {
+                return Step::Fallback(Fallback::from(Reason::Error(fault)));
+            }
         };
         let certified = plausible.certified();
         let weight = self.settings.severity_weight();
@@ -254,13 +261,14 @@ impl<'a> Controller<'a> {
     }
 
     /// Gives `certificate` up for `action`, if it is for that very action of this very problem, under
-    /// this threshold, nothing was reported since, and the action is still certified.
+    /// this threshold, nothing was reported since, the action is still certified, and no action was
+    /// released before: a decision releases one action once.
     ///
     /// # Errors
     ///
     /// [`CertificateError`]; the certificate is used up either way.
     pub fn redeem(
-        &self,
+        &mut self,
         certificate: Certificate,
         action: usize,
     ) -> Result<usize, CertificateError> {
@@ -269,28 +277,31 @@ impl<'a> Controller<'a> {
         }
         let action =
             certificate.redeem(self.problem.subject(), action, self.workspace.history.len())?;
+        if self.workspace.released {
+            return Err(CertificateError::ReleasedBefore);
+        }
         match self.view() {
-            Plausibility::Plausible(plausible)
-                if self.workspace.fault.is_none() && plausible.certified().contains(action) =>
-            {
+            Plausibility::Plausible(plausible) if plausible.certified().contains(action) => {
+                self.workspace.released = true;
                 Ok(action)
             }
             _ => Err(CertificateError::NotCertified),
         }
     }
 
-    /// The plausible set as it stands, weights included.
+    /// The plausible set as it stands, weights included. After an error there is none
+    /// ([`Plausibility::Faulty`]), since whoever holds one may ask it for a certificate.
     pub fn plausible(&mut self) -> Plausibility<'_> {
-        self.workspace
-            .retained
-            .weigh(self.problem, self.settings.temperature());
+        self.weigh();
         self.view()
     }
 
-    /// Expected certificate shrinkage of every probe that may still be made and is affordable, in the
-    /// order of the scan; empty if no world is plausible.
+    /// Expected certificate shrinkage of every probe not made yet, in their order, whether or not the
+    /// budget allows it; empty without a plausible world or a candidate action.
     pub fn shrinkages(&mut self) -> Vec<ProbeChoice> {
-        if matches!(self.plausible(), Plausibility::Empty) {
+        if !matches!(self.plausible(), Plausibility::Plausible(_))
+            || self.problem.actions().is_empty()
+        {
             return Vec::new();
         }
         let workspace = &mut *self.workspace;
@@ -298,15 +309,9 @@ impl<'a> Controller<'a> {
         (0..self.problem.probes().len())
             .filter(|&probe| !workspace.made[probe])
             .map(|probe| {
-                let shrinkage = workspace
+                workspace
                     .scan
-                    .shrinkage(self.problem, &workspace.retained, probe);
-                let score = shrinkage / self.problem.probes()[probe].cost().value();
-                ProbeChoice {
-                    probe,
-                    shrinkage,
-                    score,
-                }
+                    .value(self.problem, &workspace.retained, probe)
             })
             .collect()
     }
@@ -341,12 +346,27 @@ impl<'a> Controller<'a> {
         self.workspace.fault
     }
 
+    /// The plausible set without fresh weights, unless an error was reported (Errors never commit).
     pub(crate) fn view(&self) -> Plausibility<'_> {
+        match self.workspace.fault {
+            Some(fault) => Plausibility::Faulty(fault),
+            None => self.remaining(),
+        }
+    }
+
+    /// What is left of the support, error or not: for the record, which releases nothing.
+    pub(crate) fn remaining(&self) -> Plausibility<'_> {
         self.workspace.retained.plausibility(
             self.problem,
             self.threshold,
             self.workspace.history.len(),
         )
+    }
+
+    pub(crate) fn weigh(&mut self) {
+        self.workspace
+            .retained
+            .weigh(self.problem, self.settings.temperature());
     }
 
     /// Books a probe as made, with its cost.
@@ -364,91 +384,5 @@ impl<'a> Controller<'a> {
     fn refuse<T>(&mut self, error: ReportError) -> Result<T, ReportError> {
         self.fail(Fault::Report(error));
         Err(error)
-    }
-
-    fn why_empty(&self) -> Reason {
-        if self.problem.worlds() == 0 {
-            Reason::NoWorldProposed
-        } else if self
-            .workspace
-            .fates
-            .iter()
-            .any(|fate| matches!(fate, Fate::Refuted { .. }))
-        {
-            Reason::EveryWorldRefuted
-        } else {
-            Reason::NoWorldPlausible
-        }
-    }
-
-    /// The best probe, or why there is none.
-    fn choose_probe(&mut self) -> Result<ProbeChoice, Reason> {
-        let budget = self.settings.budget();
-        let spent = self.workspace.history.len();
-        if budget
-            .max_probes
-            .is_some_and(|limit| spent >= limit as usize)
-        {
-            return Err(self.why_stopped(Stop::ProbeBudgetSpent));
-        }
-        if budget
-            .max_steps
-            .is_some_and(|limit| self.workspace.steps_spent >= limit)
-        {
-            return Err(self.why_stopped(Stop::StepBudgetSpent));
-        }
-        let workspace = &mut *self.workspace;
-        workspace
-            .retained
-            .weigh(self.problem, self.settings.temperature());
-        let affordable = |probe: usize| {
-            let cost = self.problem.probes()[probe].cost().value();
-            budget
-                .max_cost
-                .is_none_or(|limit| workspace.cost_spent + cost <= limit)
-        };
-        let mut too_dear = false;
-        let best = best_probe(
-            self.problem,
-            &workspace.retained,
-            &mut workspace.scan,
-            |probe| {
-                let open = !workspace.made[probe];
-                let candidate = open && affordable(probe);
-                too_dear |= open && !candidate;
-                candidate
-            },
-        )
-        .map_err(|probe| Reason::Error(Fault::ProbeScore { probe }))?;
-        match best {
-            Some(choice) if choice.score > self.settings.eta() + SCORE_TOLERANCE => Ok(choice),
-            _ if too_dear => Err(self.why_stopped(Stop::CostBudgetSpent)),
-            _ => Err(self.why_stopped(Stop::NoProbeHelps)),
-        }
-    }
-
-    /// The reason of a fallback from a plausible set without a certificate, first match first.
-    fn why_stopped(&self, stop: Stop) -> Reason {
-        let situation = self.problem.situation();
-        let nothing_possible = match self.view() {
-            Plausibility::Plausible(plausible) => plausible.possible().is_empty(),
-            Plausibility::Empty => false,
-        };
-        if nothing_possible {
-            Reason::NothingSafeAnywhere
-        } else if situation.authority_missing {
-            Reason::AuthorityMissing { stop }
-        } else if situation.fresh_evidence_expected {
-            Reason::FreshEvidenceExpected { stop }
-        } else if let Some(probe) = self
-            .problem
-            .probes()
-            .iter()
-            .position(crate::probe::Probe::repeatable_later)
-        {
-            Reason::ProbeRepeatableLater { probe, stop }
-        } else {
-            Reason::Unresolved { stop }
-        }
     }
 }

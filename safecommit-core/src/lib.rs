@@ -24,7 +24,7 @@ pub use bound::{ErrorBound, RepresentationTerm};
 pub use case::{
     ActionProposal, ActionRecord, BoundRecord, CalibrationRecord, Case, CertificateRecord,
     ClassRecord, Contradiction, Decision, DecisionKind, DecisionRecord, FallbackRecord,
-    Observation, OutcomeProposal, ProbeErrorRecord, ProbeProposal, ProbeRecord,
+    ForeignController, Observation, OutcomeProposal, ProbeErrorRecord, ProbeProposal, ProbeRecord,
     RepresentationRecord, RepresentationSource, Request, RequestError, RequestProblem,
     SettingsProposal, WorldFate, WorldProposal, WorldRecord,
 };

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use safecommit_conformal::Threshold;
 
+use crate::fallback::Fault;
 use crate::problem::Problem;
 use crate::signature::{ActionSet, Signature, SignatureMatrix};
 
@@ -22,13 +23,15 @@ pub struct PlausibleSet<'a> {
     size: NonZeroUsize,
 }
 
-/// A plausible set, or the finding that no proposed world is plausible.
+/// A plausible set, or why there is none to certify anything in.
 #[derive(Clone, Copy, Debug)]
 pub enum Plausibility<'a> {
     /// At least one world is plausible.
     Plausible(PlausibleSet<'a>),
-    /// The evidence refutes every world that was proposed.
+    /// The evidence refutes every world that was proposed, or none was proposed.
     Empty,
+    /// An error was reported: whatever is left of the support certifies nothing.
+    Faulty(Fault),
 }
 
 /// A class of plausible worlds with one signature: they agree on every action.
@@ -111,8 +114,7 @@ impl<'a> PlausibleSet<'a> {
             .iter()
             .enumerate()
             .filter(|&(row, _)| !self.retained.signatures.is_safe(row, action))
-            .map(|(_, weight)| weight)
-            .sum::<f64>()
+            .fold(0.0, |mass, (_, weight)| mass + weight)
             .min(1.0)
     }
 

@@ -30,7 +30,8 @@ pub enum OutcomeModel<'a> {
         /// The outcome of each world.
         outcome_of: &'a [u32],
     },
-    /// Each world yields each outcome with a probability; a row of `outcomes` numbers a world.
+    /// Each world yields each outcome with a probability; a row of `outcomes` numbers a world. A row
+    /// sums to one within [`PROBABILITY_SUM_TOLERANCE`] and is divided by its sum.
     Likelihood {
         /// How many outcomes the probe declares.
         outcomes: usize,
@@ -132,7 +133,12 @@ impl Outcomes {
                     }
                 }
                 let start = self.likelihood.len();
-                self.likelihood.extend_from_slice(rows);
+                for row in rows.chunks_exact(outcomes) {
+                    // A row that sums to a little less than one would make a probe that tells nothing
+                    // look as if it removed that little.
+                    let sum: f64 = row.iter().sum();
+                    self.likelihood.extend(row.iter().map(|value| value / sum));
+                }
                 Ok(Kind::Likelihood { outcomes, start })
             }
         }

@@ -8,17 +8,19 @@ use thiserror::Error;
 use crate::controller::{Controller, Workspace};
 use crate::fallback::Fault;
 use crate::plausible::Plausibility;
+use crate::probe::Probe;
 use crate::problem::{Problem, ProblemError, Subject};
 use crate::settings::Settings;
 
 /// A perturbation of the evidence or of the support construction, as the support that it yields.
 pub trait Perturbation {
-    /// Writes the problem under this perturbation over `perturbed`: same candidate actions and same
-    /// probes in the same order, any worlds.
+    /// Writes the problem under this perturbation into `perturbed`, which comes empty: same candidate
+    /// actions and same probes in the same order, any worlds.
     ///
     /// # Errors
     ///
-    /// The [`Fault`] that kept it from being built; no certificate is given then.
+    /// The [`Fault`] that kept it from being built; no certificate is given then, nor for other actions
+    /// or probes.
     fn apply(&self, problem: &Problem, perturbed: &mut Problem) -> Result<(), Fault>;
 }
 
@@ -77,9 +79,7 @@ impl Controller<'_> {
         perturbations: impl IntoIterator<Item = P>,
     ) -> Result<RobustCertificate, NotRobust> {
         let mut fewest_worlds = match self.view() {
-            Plausibility::Plausible(plausible)
-                if self.fault().is_none() && plausible.certify(action).is_ok() =>
-            {
+            Plausibility::Plausible(plausible) if plausible.certify(action).is_ok() => {
                 plausible.size()
             }
             _ => return Err(NotRobust::NotCertified),
@@ -92,9 +92,13 @@ impl Controller<'_> {
                 perturbation,
                 fault,
             };
+            perturbed.reset(self.problem().subject());
             change
                 .apply(self.problem(), &mut perturbed)
                 .map_err(fault)?;
+            if !same_choices(self.problem(), &perturbed) {
+                return Err(fault(Fault::Inconsistent));
+            }
             let settings = Settings::default();
             let mut controller =
                 Controller::start(&perturbed, &settings, self.threshold(), &mut workspace);
@@ -105,10 +109,8 @@ impl Controller<'_> {
                 }
                 .map_err(|error| fault(Fault::Report(error)))?;
             }
-            if let Some(reported) = controller.fault() {
-                return Err(fault(reported));
-            }
             match controller.view() {
+                Plausibility::Faulty(reported) => return Err(fault(reported)),
                 Plausibility::Empty => return Err(NotRobust::Empty { perturbation }),
                 Plausibility::Plausible(plausible) => {
                     if plausible.certify(action).is_err() {
@@ -126,6 +128,15 @@ impl Controller<'_> {
             fewest_worlds,
         })
     }
+}
+
+/// Whether a position means the same action and the same probe in both problems.
+fn same_choices(one: &Problem, other: &Problem) -> bool {
+    let outcomes = |problem: &Problem| {
+        let declared = problem.probes().iter().map(Probe::outcomes);
+        declared.collect::<Vec<_>>()
+    };
+    one.actions() == other.actions() && outcomes(one) == outcomes(other)
 }
 
 impl RobustCertificate {
@@ -188,13 +199,15 @@ pub struct Atom {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvidenceAtoms {
+    subject: Subject,
+    worlds: usize,
     atoms: Vec<Atom>,
 }
 
 /// Dropping the atoms at these positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DroppedAtoms<'a> {
-    atoms: &'a [Atom],
+    evidence: &'a EvidenceAtoms,
     dropped: Vec<usize>,
 }
 
@@ -203,13 +216,20 @@ impl EvidenceAtoms {
     ///
     /// # Errors
     ///
-    /// [`ProblemError::UnknownWorld`]; [`ProblemError::SettingInvalid`] for a share that is not finite.
+    /// [`ProblemError::UnknownWorld`]; [`ProblemError::NotContradicted`] for an atom that contradicts a
+    /// world that is not contradicted in the problem, which has every atom;
+    /// [`ProblemError::SettingInvalid`] for a share that is not finite.
     pub fn new(problem: &Problem, atoms: Vec<Atom>) -> Result<Self, ProblemError> {
         for atom in &atoms {
             let worlds = atom.score_shares.iter().map(|&(world, _)| world);
             for world in worlds.chain(atom.contradicts.iter().copied()) {
                 if world >= problem.worlds() {
                     return Err(ProblemError::UnknownWorld { world });
+                }
+            }
+            for &world in &atom.contradicts {
+                if !problem.is_contradicted(world) {
+                    return Err(ProblemError::NotContradicted { world });
                 }
             }
             for &(_, value) in &atom.score_shares {
@@ -222,7 +242,11 @@ impl EvidenceAtoms {
                 }
             }
         }
-        Ok(Self { atoms })
+        Ok(Self {
+            subject: problem.subject(),
+            worlds: problem.worlds(),
+            atoms,
+        })
     }
 
     /// Every way to drop at least one and at most `most` atoms, small sets first; in number the sum of
@@ -235,7 +259,7 @@ impl EvidenceAtoms {
                 let dropped = next.take()?;
                 next = following(&dropped, count);
                 Some(DroppedAtoms {
-                    atoms: &self.atoms,
+                    evidence: self,
                     dropped,
                 })
             })
@@ -255,19 +279,27 @@ fn following(positions: &[usize], count: usize) -> Option<Vec<usize>> {
 }
 
 impl Perturbation for DroppedAtoms<'_> {
+    /// # Errors
+    ///
+    /// [`Fault::Inconsistent`] for a problem that the atoms were not declared for, [`Fault::Score`] for a
+    /// score that overflows.
     fn apply(&self, problem: &Problem, perturbed: &mut Problem) -> Result<(), Fault> {
+        let atoms = &self.evidence.atoms;
+        if (problem.subject(), problem.worlds()) != (self.evidence.subject, self.evidence.worlds) {
+            return Err(Fault::Inconsistent);
+        }
         perturbed.clone_from(problem);
-        let dropped = self.dropped.iter().map(|&atom| &self.atoms[atom]);
+        let dropped = self.dropped.iter().map(|&atom| &atoms[atom]);
         for &(world, share) in dropped.clone().flat_map(|atom| &atom.score_shares) {
             let score = Score::new(perturbed.scores()[world].value() - share)
                 .map_err(|_| Fault::Score { world })?;
             perturbed.rescore(world, score);
         }
         for &world in dropped.flat_map(|atom| &atom.contradicts) {
-            let still =
-                self.atoms.iter().enumerate().any(|(at, atom)| {
-                    !self.dropped.contains(&at) && atom.contradicts.contains(&world)
-                });
+            let still = atoms
+                .iter()
+                .enumerate()
+                .any(|(at, atom)| !self.dropped.contains(&at) && atom.contradicts.contains(&world));
             perturbed.set_contradicted(world, still);
         }
         Ok(())

@@ -1,12 +1,16 @@
 //! Which probe to make: expected certificate shrinkage per unit cost (Eq. 12 and 13).
 
 use crate::plausible::Retained;
-use crate::probe::Kind;
+use crate::probe::{Kind, Probe};
 use crate::problem::Problem;
 
 /// How much better a score must be to count as better: differences of this size are rounding, so
 /// that ties are broken by the order of the scan on every platform.
 pub const SCORE_TOLERANCE: f64 = 1e-12;
+
+/// Below this a shrinkage is the rounding of masses that sum to one. Were it not taken for zero, a probe
+/// that tells nothing would look worth making as soon as it is cheap enough.
+const ROUNDING: f64 = 1e-14;
 
 /// A probe, with what it is expected to contribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +45,26 @@ impl Scan {
         }
     }
 
+    /// Expected shrinkage of a probe, and that per unit cost (Eq. 13).
+    pub(crate) fn value(
+        &mut self,
+        problem: &Problem,
+        retained: &Retained,
+        probe: usize,
+    ) -> ProbeChoice {
+        let mut shrinkage = self.shrinkage(problem, retained, probe);
+        if shrinkage.abs() <= ROUNDING {
+            shrinkage = 0.0;
+        }
+        let cost = problem.probes()[probe].cost().value();
+        ProbeChoice {
+            probe,
+            shrinkage,
+            // A quotient past the largest number would be written as no number at all.
+            score: (shrinkage / cost).clamp(f64::MIN, f64::MAX),
+        }
+    }
+
     /// Expected certificate shrinkage of a probe over the retained worlds (Eq. 12):
     ///
     /// Delta(p) = min_a M(a) - sum_y min_a M_y(a), with the joint mass
@@ -48,12 +72,7 @@ impl Scan {
     ///
     /// The minimum is concave, so Delta is at least zero up to rounding. O(K A + Y A) for a certain
     /// outcome a world, O(K A Y) for probabilities, O(A) for a question about one world.
-    pub(crate) fn shrinkage(
-        &mut self,
-        problem: &Problem,
-        retained: &Retained,
-        probe: usize,
-    ) -> f64 {
+    fn shrinkage(&mut self, problem: &Problem, retained: &Retained, probe: usize) -> f64 {
         let actions = self.mass.len();
         let before = smallest(&self.mass);
         let kind = problem.probes()[probe].kind;
@@ -136,25 +155,20 @@ pub(crate) fn best_probe(
     problem: &Problem,
     retained: &Retained,
     scan: &mut Scan,
-    mut may_be_made: impl FnMut(usize) -> bool,
+    may_be_made: impl Fn(usize, &Probe) -> bool,
 ) -> Result<Option<ProbeChoice>, usize> {
     scan.prepare(problem, retained);
     let mut best: Option<ProbeChoice> = None;
-    for (probe, description) in problem.probes().iter().enumerate() {
-        if !may_be_made(probe) {
+    for (position, probe) in problem.probes().iter().enumerate() {
+        if !may_be_made(position, probe) {
             continue;
         }
-        let shrinkage = scan.shrinkage(problem, retained, probe);
-        let score = shrinkage / description.cost().value();
-        if score.is_nan() {
-            return Err(probe);
+        let choice = scan.value(problem, retained, position);
+        if choice.score.is_nan() {
+            return Err(position);
         }
-        if best.is_none_or(|incumbent| score > incumbent.score + SCORE_TOLERANCE) {
-            best = Some(ProbeChoice {
-                probe,
-                shrinkage,
-                score,
-            });
+        if best.is_none_or(|incumbent| choice.score > incumbent.score + SCORE_TOLERANCE) {
+            best = Some(choice);
         }
     }
     Ok(best)

@@ -218,13 +218,18 @@ impl SignatureMatrix {
                 .is_some_and(|word| word >> (action % 64) & 1 == 1)
     }
 
-    /// The signature of world `row`.
+    /// The signature of world `row`; nothing is safe in a world that is not there.
     #[must_use]
     pub fn signature(&self, row: usize) -> Signature {
-        ActionSet {
-            actions: self.actions,
-            words: SmallVec::from_slice(self.row(row)),
-        }
+        let start = row.saturating_mul(self.words);
+        let words = self.rows.get(start..start.saturating_add(self.words));
+        words.map_or_else(
+            || ActionSet::empty(self.actions),
+            |words| ActionSet {
+                actions: self.actions,
+                words: SmallVec::from_slice(words),
+            },
+        )
     }
 
     /// The actions that are unsafe in world `row`, in ascending order.

@@ -198,31 +198,40 @@ fn required_option<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>
 }
 
 /// A map in which a key that comes twice is an error: the parser would keep the last one silently.
+struct UniqueKeys(IndexMap<String, f64>);
+
 fn unique_keys<'de, D: Deserializer<'de>>(
     input: D,
 ) -> Result<Option<IndexMap<String, f64>>, D::Error> {
-    struct UniqueKeys;
+    let map = Option::<UniqueKeys>::deserialize(input)?;
+    Ok(map.map(|UniqueKeys(map)| map))
+}
 
-    impl<'de> Visitor<'de> for UniqueKeys {
-        type Value = IndexMap<String, f64>;
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        struct Entries;
 
-        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            formatter.write_str("a map from world to probability")
-        }
+        impl<'de> Visitor<'de> for Entries {
+            type Value = UniqueKeys;
 
-        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-            let mut map = IndexMap::new();
-            while let Some((world, probability)) = entries.next_entry::<String, f64>()? {
-                if map.contains_key(&world) {
-                    return Err(serde::de::Error::custom(format_args!(
-                        "world `{world}` stands twice"
-                    )));
-                }
-                map.insert(world, probability);
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a map from world to probability")
             }
-            Ok(map)
-        }
-    }
 
-    input.deserialize_map(UniqueKeys).map(Some)
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<UniqueKeys, A::Error> {
+                let mut map = IndexMap::new();
+                while let Some((world, probability)) = entries.next_entry::<String, f64>()? {
+                    if map.contains_key(&world) {
+                        return Err(serde::de::Error::custom(format_args!(
+                            "world `{world}` stands twice"
+                        )));
+                    }
+                    map.insert(world, probability);
+                }
+                Ok(UniqueKeys(map))
+            }
+        }
+
+        input.deserialize_map(Entries)
+    }
 }

@@ -1,0 +1,135 @@
+//! Probes of a request, with their outcomes.
+
+use super::{At, Checked, RequestProblem, add_name, find};
+use crate::case::names::Names;
+use crate::case::request::{OutcomeProposal, ProbeProposal};
+use crate::probe::{NO, OutcomeModel, YES};
+use crate::problem::{Problem, ProblemError};
+use crate::units::{Cost, Probability};
+
+pub(super) fn add_probe(
+    probe: &ProbeProposal,
+    worlds: &Names,
+    problem: &mut Problem,
+    path: &dyn Fn() -> String,
+) -> Checked<Names> {
+    let cost = Cost::new(probe.cost).at(|| path() + ".cost")?;
+    let error_rate = Probability::new(probe.error_rate).at(|| path() + ".error_rate")?;
+    let mut names = Names::default();
+    let position = match (&probe.asks, &probe.outcomes) {
+        (Some(asked), None) => {
+            let world = find(worlds, asked, "world", || path() + ".asks")?;
+            debug_assert_eq!((YES, NO), (0, 1));
+            names.add("yes");
+            names.add("no");
+            problem
+                .add_probe(cost, error_rate, OutcomeModel::Identity { world })
+                .at(path)?
+        }
+        (None, Some(outcomes)) => {
+            let path = || path() + ".outcomes";
+            if outcomes.is_empty() {
+                return Err(RequestProblem::Empty("outcome")).at(path);
+            }
+            for (at, outcome) in outcomes.iter().enumerate() {
+                add_name(&mut names, &outcome.id, || format!("{}[{at}].id", path()))?;
+            }
+            if outcomes.iter().all(|outcome| outcome.worlds.is_some()) {
+                let outcome_of = read_partition(outcomes, worlds, problem.worlds(), &path)?;
+                let model = OutcomeModel::Partition {
+                    outcomes: outcomes.len(),
+                    outcome_of: &outcome_of,
+                };
+                problem.add_probe(cost, error_rate, model).at(path)?
+            } else {
+                let rows = read_likelihood(outcomes, worlds, problem.worlds(), &path)?;
+                let model = OutcomeModel::Likelihood {
+                    outcomes: outcomes.len(),
+                    rows: &rows,
+                };
+                add_likelihood_probe(problem, cost, error_rate, model, worlds).at(path)?
+            }
+        }
+        _ => return Err(RequestProblem::AsksOrOutcomes).at(path),
+    };
+    if probe.repeatable_later {
+        problem.set_repeatable_later(position);
+    }
+    Ok(names)
+}
+
+/// Adds the probe; an error that names a world by position names it by name.
+fn add_likelihood_probe(
+    problem: &mut Problem,
+    cost: Cost,
+    error_rate: Probability,
+    model: OutcomeModel<'_>,
+    worlds: &Names,
+) -> Result<usize, RequestProblem> {
+    problem
+        .add_probe(cost, error_rate, model)
+        .map_err(|error| match error {
+            ProblemError::ProbabilitiesDoNotSumToOne { world, sum } => {
+                RequestProblem::ProbabilitiesDoNotSumToOne {
+                    world: worlds.name(world).unwrap_or_default().to_owned(),
+                    sum,
+                }
+            }
+            other => other.into(),
+        })
+}
+
+/// The outcome of each world, if each stands in exactly one.
+fn read_partition(
+    outcomes: &[OutcomeProposal],
+    worlds: &Names,
+    count: usize,
+    path: &dyn Fn() -> String,
+) -> Checked<Vec<u32>> {
+    let mut outcome_of = vec![None; count];
+    let mut times = vec![0_usize; count];
+    for (at, outcome) in outcomes.iter().enumerate() {
+        if outcome.likelihood.is_some() {
+            return Err(RequestProblem::WorldsOrLikelihood).at(|| format!("{}[{at}]", path()));
+        }
+        for (place, name) in outcome.worlds.iter().flatten().enumerate() {
+            let path = || format!("{}[{at}].worlds[{place}]", path());
+            let world = find(worlds, name, "world", path)?;
+            outcome_of[world] = Some(at as u32);
+            times[world] += 1;
+        }
+    }
+    outcome_of
+        .into_iter()
+        .enumerate()
+        .map(|(world, outcome)| match (outcome, times[world]) {
+            (Some(outcome), 1) => Ok(outcome),
+            (_, times) => Err(RequestProblem::NotAPartition {
+                world: worlds.name(world).unwrap_or_default().to_owned(),
+                times,
+            })
+            .at(path),
+        })
+        .collect()
+}
+
+/// P(outcome | world), a row a world.
+fn read_likelihood(
+    outcomes: &[OutcomeProposal],
+    worlds: &Names,
+    count: usize,
+    path: &dyn Fn() -> String,
+) -> Checked<Vec<f64>> {
+    let mut rows = vec![0.0; count * outcomes.len()];
+    for (at, outcome) in outcomes.iter().enumerate() {
+        let (Some(likelihood), None) = (&outcome.likelihood, &outcome.worlds) else {
+            return Err(RequestProblem::WorldsOrLikelihood).at(|| format!("{}[{at}]", path()));
+        };
+        for (name, &probability) in likelihood {
+            let path = || format!("{}[{at}].likelihood.{name}", path());
+            let world = find(worlds, name, "world", path)?;
+            rows[world * outcomes.len() + at] = Probability::new(probability).at(path)?.value();
+        }
+    }
+    Ok(rows)
+}

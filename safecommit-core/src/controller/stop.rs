@@ -1,0 +1,94 @@
+//! Which probe to make next, and if none, why the decision stops there.
+
+use super::{Controller, Fate};
+use crate::fallback::{Fault, Reason, Stop};
+use crate::plausible::Plausibility;
+use crate::probe::Probe;
+use crate::shrinkage::{ProbeChoice, SCORE_TOLERANCE, best_probe};
+
+/// By what share the probes made may exceed the cost budget: three costs of 0.1 add up to a little
+/// more than 0.3 in floating point, and have to fit all the same.
+const COST_ROUNDING: f64 = 1e-12;
+
+impl Controller<'_> {
+    /// The best probe, or why there is none.
+    pub(super) fn choose_probe(&mut self) -> Result<ProbeChoice, Reason> {
+        if let Plausibility::Plausible(plausible) = self.view()
+            && plausible.possible().is_empty()
+        {
+            return Err(Reason::NothingSafeAnywhere);
+        }
+        let budget = self.settings.budget();
+        let made = self.workspace.history.len();
+        if budget
+            .max_probes
+            .is_some_and(|limit| made >= limit as usize)
+        {
+            return Err(self.why_stopped(Stop::ProbeBudgetSpent));
+        }
+        let steps = self.workspace.steps_spent;
+        if budget.max_steps.is_some_and(|limit| steps >= limit) {
+            return Err(self.why_stopped(Stop::StepBudgetSpent));
+        }
+        self.weigh();
+        if let Some(choice) = self.best_that_helps(true)? {
+            return Ok(choice);
+        }
+        if budget.max_cost.is_some() && self.best_that_helps(false)?.is_some() {
+            return Err(self.why_stopped(Stop::CostBudgetSpent));
+        }
+        Err(self.why_stopped(Stop::NoProbeHelps))
+    }
+
+    /// The best of the probes not made yet that are `affordable`, or that are not, if its score is
+    /// above eta.
+    fn best_that_helps(&mut self, affordable: bool) -> Result<Option<ProbeChoice>, Reason> {
+        let limit = self.settings.budget().max_cost;
+        let problem = self.problem;
+        let workspace = &mut *self.workspace;
+        let (made, spent) = (&workspace.made, workspace.cost_spent);
+        let is_affordable = |probe: &Probe| {
+            let cost = probe.cost().value();
+            limit.is_none_or(|limit| spent + cost <= limit * (1.0 + COST_ROUNDING))
+        };
+        let best = best_probe(
+            problem,
+            &workspace.retained,
+            &mut workspace.scan,
+            |position, probe| !made[position] && is_affordable(probe) == affordable,
+        )
+        .map_err(|probe| Reason::Error(Fault::ProbeScore { probe }))?;
+        Ok(best.filter(|choice| choice.score > self.settings.eta() + SCORE_TOLERANCE))
+    }
+
+    /// The reason of a fallback from a plausible set in which some action is possible but none
+    /// certified, first match first.
+    fn why_stopped(&self, stop: Stop) -> Reason {
+        let situation = self.problem.situation();
+        let mut probes = self.problem.probes().iter();
+        if situation.authority_missing {
+            Reason::AuthorityMissing { stop }
+        } else if situation.fresh_evidence_expected {
+            Reason::FreshEvidenceExpected { stop }
+        } else if let Some(probe) = probes.position(Probe::repeatable_later) {
+            Reason::ProbeRepeatableLater { probe, stop }
+        } else {
+            Reason::Unresolved { stop }
+        }
+    }
+
+    /// Why no world is plausible.
+    pub(super) fn why_empty(&self) -> Reason {
+        let fates = &self.workspace.fates;
+        if self.problem.worlds() == 0 {
+            Reason::NoWorldProposed
+        } else if fates
+            .iter()
+            .any(|fate| matches!(fate, Fate::Refuted { .. }))
+        {
+            Reason::EveryWorldRefuted
+        } else {
+            Reason::NoWorldPlausible
+        }
+    }
+}
