@@ -1,4 +1,13 @@
-//! Split-conformal calibration with exact ranks, typed thresholds and stated guarantees.
+#![doc = include_str!("../README.md")]
+//!
+//! # Map
+//!
+//! - [`Alpha`], [`Score`], [`CalibrationScore`], [`Threshold`], [`Delta`]: values that cannot hold
+//!   nonsense. A finite threshold only comes out of a [`Calibration`].
+//! - [`Calibration`]: from scores to a threshold, and its checked wire form.
+//! - [`Guarantee`], [`Representation`]: what holds, and what is known about missing true worlds.
+//! - [`CoverageLaw`]: how the coverage of one calibrated threshold varies.
+//! - [`clopper_pearson`], [`beta`]: the functions beneath.
 
 mod alpha;
 pub mod beta;

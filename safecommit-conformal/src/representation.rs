@@ -35,6 +35,19 @@ pub enum Representation {
 }
 
 /// How many of the calibration cases lacked their true world.
+///
+/// # Examples
+///
+/// ```
+/// use safecommit_conformal::{Calibration, CalibrationScore, Delta, Representation, Score};
+///
+/// let scores = [CalibrationScore::Observed(Score::ZERO), CalibrationScore::Missing];
+/// let calibration = Calibration::split_conformal("0.5".parse()?, &scores);
+/// let Representation::Counted(misses) = calibration.representation() else { panic!() };
+/// assert_eq!((misses.missing(), misses.cases(), misses.rate()), (1, 2, Some(0.5)));
+/// assert!(misses.upper_bound(Delta::new(0.05)?)? > 0.97);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MissCount {
     /// At most `cases`.
