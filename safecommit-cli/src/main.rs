@@ -1,2 +1,45 @@
-//! The `safecommit` command.
-fn main() {}
+//! The `safecommit` command: one decision, a stream of them, calibration, schemas and the benchmark.
+//!
+//! Thin on purpose: reading, writing and wording are here, every rule is in the libraries.
+
+mod bench;
+mod calibrate;
+mod cli;
+mod decide;
+mod human;
+mod input;
+mod locate;
+mod output;
+mod schema;
+mod scores;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::{Cli, Command};
+
+/// Exit code of a failure; usage errors exit with 2, see [`cli`].
+const FAILURE: u8 = 1;
+
+fn main() -> ExitCode {
+    let cli = Cli::try_parse().unwrap_or_else(|error| error.exit());
+    let result = match cli.command {
+        Command::Decide(arguments) => {
+            decide::run(&arguments.check().unwrap_or_else(|error| error.exit()))
+        }
+        Command::Schema(arguments) => schema::run(arguments.form),
+        Command::Calibrate(arguments) => {
+            calibrate::run(&arguments.check().unwrap_or_else(|error| error.exit()))
+        }
+        Command::Bench(command) => bench::run(&command),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            output::note(&format!("error: {error:#}"));
+            ExitCode::from(FAILURE)
+        }
+    }
+}
