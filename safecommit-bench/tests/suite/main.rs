@@ -7,6 +7,7 @@ mod invariants;
 mod law;
 mod parameters;
 mod record;
+mod second_model;
 mod values;
 
 use safecommit_bench::{Generator, Parameters, Split, Suite};
