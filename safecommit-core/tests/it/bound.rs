@@ -1,0 +1,140 @@
+//! What bounds the probability of an unsafe commit: alpha + beta + error rates, term by term.
+
+use safecommit_conformal::{Delta, Misses, Representation};
+use safecommit_core::{ErrorBound, Probability, RepresentationTerm};
+
+use crate::calibrated::calibration;
+
+fn probability(value: f64) -> Probability {
+    Probability::new(value).unwrap()
+}
+
+/// Twenty cases, `missing` of them without their true world.
+fn scores(missing: usize) -> Vec<Option<f64>> {
+    (0..20)
+        .map(|case| (case >= missing).then_some(case as f64 / 20.0))
+        .collect()
+}
+
+#[test]
+fn without_a_calibration_only_beta_and_probes_count() {
+    let unknown = ErrorBound::new(None, None, []);
+    assert_eq!(unknown.representation(), RepresentationTerm::Unknown);
+    assert_eq!((unknown.calibration(), unknown.total()), (None, None));
+
+    let stated = ErrorBound::new(None, Some(probability(0.25)), []);
+    assert_eq!(
+        stated.representation(),
+        RepresentationTerm::Stated(probability(0.25))
+    );
+    assert_eq!(stated.total(), Some(0.25));
+    assert_eq!(
+        ErrorBound::new(None, Some(Probability::ZERO), []).total(),
+        Some(0.0)
+    );
+}
+
+#[test]
+fn a_calibration_that_did_not_count_misses_leaves_beta_unknown() {
+    let calibration = calibration("0.25", &scores(0), Misses::AsListed);
+    assert_eq!(calibration.representation(), Representation::NotMeasured);
+    let bound = ErrorBound::new(Some(&calibration), None, []);
+    assert_eq!(bound.representation(), RepresentationTerm::Unknown);
+    assert_eq!(bound.total(), None);
+    let stated = ErrorBound::new(Some(&calibration), Some(probability(0.125)), []);
+    let total = stated.total().unwrap();
+    assert!((0.375..0.375 + 1e-15).contains(&total), "{total}");
+}
+
+#[test]
+fn misses_counted_under_a_finite_threshold_are_covered_by_alpha() {
+    for missing in [0, 2] {
+        let calibration = calibration("0.25", &scores(missing), Misses::AllListed);
+        assert!(!calibration.threshold().is_unbounded());
+        let bound = ErrorBound::new(Some(&calibration), None, []);
+        let RepresentationTerm::CoveredByAlpha {
+            missing: counted,
+            cases,
+            upper,
+        } = bound.representation()
+        else {
+            panic!("{bound:?}");
+        };
+        assert_eq!((counted, cases), (missing as u64, 20));
+        let Representation::Counted(misses) = calibration.representation() else {
+            panic!("the misses were counted");
+        };
+        assert!((upper - misses.upper_bound(Delta::new(0.05).unwrap()).unwrap()).abs() < 1e-15);
+        assert_eq!(bound.total(), Some(0.25));
+    }
+}
+
+#[test]
+fn misses_counted_under_an_unbounded_threshold_stand_on_their_own() {
+    // Two misses of twenty at alpha 0.05: rank 20 falls on a missing score.
+    let calibration = calibration("0.05", &scores(2), Misses::AllListed);
+    assert!(calibration.threshold().is_unbounded());
+    let bound = ErrorBound::new(Some(&calibration), None, []);
+    let RepresentationTerm::Estimated {
+        missing: 2,
+        cases: 20,
+        upper,
+    } = bound.representation()
+    else {
+        panic!("{bound:?}");
+    };
+    // By its definition: with this beta, two misses or fewer of twenty have probability 5%.
+    let below: f64 = [1.0, 20.0, 190.0]
+        .iter()
+        .zip(0..)
+        .map(|(ways, k)| ways * upper.powi(k) * (1.0 - upper).powi(20 - k))
+        .sum();
+    assert!((below - 0.05).abs() < 1e-9, "{below}");
+    assert!(bound.total().unwrap() >= 0.05 + upper);
+    assert!(bound.total().unwrap() < 0.05 + upper + 1e-15);
+}
+
+#[test]
+fn what_the_request_states_goes_before_what_was_counted() {
+    let calibration = calibration("0.25", &scores(2), Misses::AllListed);
+    let bound = ErrorBound::new(Some(&calibration), Some(probability(0.5)), []);
+    assert_eq!(
+        bound.representation(),
+        RepresentationTerm::Stated(probability(0.5))
+    );
+    assert!(bound.total().unwrap() >= 0.75);
+}
+
+#[test]
+fn probes_that_can_err_are_named_and_added() {
+    let probes = [("list", 0.0), ("scan", 0.125), ("ask", 0.0625)];
+    let named = probes.map(|(name, rate)| (name.to_owned(), probability(rate)));
+    let bound = ErrorBound::new(None, Some(probability(0.5)), named);
+    let expected = [
+        ("scan".to_owned(), probability(0.125)),
+        ("ask".to_owned(), probability(0.0625)),
+    ];
+    assert_eq!(bound.probes(), expected);
+    let total = bound.total().unwrap();
+    assert!((0.6875..0.6875 + 1e-14).contains(&total), "{total}");
+}
+
+#[test]
+fn the_total_is_rounded_up_and_never_above_one() {
+    // In exact arithmetic a tenth and a fifth are three tenths; the double nearest to 0.3 is below it.
+    let rates = [0.1, 0.2].map(|rate| (format!("{rate}"), probability(rate)));
+    let bound = ErrorBound::new(None, Some(Probability::ZERO), rates);
+    assert!(bound.total().unwrap() > 0.1 + 0.2);
+    let tiny = [0.5, 1e-300].map(|rate| (format!("{rate}"), probability(rate)));
+    let bound = ErrorBound::new(None, Some(Probability::ZERO), tiny);
+    assert_eq!(
+        bound.total(),
+        Some(0.5_f64.next_up()),
+        "a term was lost to rounding"
+    );
+    let many = vec![("coin".to_owned(), probability(0.9)); 3];
+    assert_eq!(
+        ErrorBound::new(None, Some(probability(0.9)), many).total(),
+        Some(1.0)
+    );
+}

@@ -1,0 +1,19 @@
+//! The tests of the crate against independent models, the theory's promises and bad input.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail by panicking, as the tests do"
+)]
+
+mod allocation;
+mod bound;
+mod calibrated;
+mod decisions;
+mod example;
+mod generated;
+mod never_commits;
+mod oracle;
+mod properties;
+mod requests;
+mod robust;
+mod soft;

@@ -1,0 +1,494 @@
+//! What a request may say, and what is said of one that may not.
+
+use safecommit_core::{Case, Request};
+use serde_json::{Value, json};
+
+/// A request that uses every field.
+fn full() -> Value {
+    json!({
+        "id": "clean-up",
+        "actions": [
+            {"id": "delete", "family": "file", "severity": 2.0, "reversible": false, "reward": 1.0},
+            {"id": "stage", "family": "file", "severity": 0.5, "reversible": true, "reward": 1.0}
+        ],
+        "worlds": [
+            {"id": "temporary", "score": 0.1, "safe": ["delete"], "description": "as recorded"},
+            {"id": "shared", "score": 0.2, "safe": ["stage"]},
+            {"id": "impossible", "score": 0.3, "safe": []}
+        ],
+        "hard_evidence": [{"world": "impossible", "reason": "written before it was created"}],
+        "probes": [
+            {"id": "ask", "cost": 2.0, "error_rate": 0.01, "repeatable_later": true,
+             "asks": "temporary"},
+            {"id": "list", "cost": 1.0, "error_rate": 0.0, "repeatable_later": false, "outcomes": [
+                {"id": "link", "worlds": ["shared"]},
+                {"id": "folder", "worlds": ["temporary", "impossible"]}
+            ]},
+            {"id": "scan", "cost": 1.0, "error_rate": 0.0, "repeatable_later": false, "outcomes": [
+                {"id": "hit", "likelihood": {"temporary": 0.25, "shared": 1.0}},
+                {"id": "miss", "likelihood": {"temporary": 0.75, "impossible": 1.0}}
+            ]}
+        ],
+        "observed": [{"probe": "scan", "outcome": "hit"}, {"probe": "list", "outcome": null}],
+        "authority_missing": true,
+        "fresh_evidence_expected": true,
+        "beta": 0.01,
+        "settings": {
+            "temperature": 0.5, "eta": 0.01, "severity_weight": 2.0, "max_probes": 4, "max_cost": 8.0
+        }
+    })
+}
+
+fn parse(value: &Value) -> Result<Request, serde_json::Error> {
+    serde_json::from_str(&value.to_string())
+}
+
+/// The request with the value at `pointer` replaced, or removed if `null` is not meant.
+fn changed(pointer: &str, new: Value) -> Value {
+    let mut request = full();
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    match request.pointer_mut(parent).unwrap() {
+        Value::Object(fields) => {
+            fields.insert(key.to_owned(), new);
+        }
+        Value::Array(items) => items[key.parse::<usize>().unwrap()] = new,
+        other => panic!("`{pointer}` leads into {other}"),
+    }
+    request
+}
+
+fn removed(pointer: &str) -> Value {
+    let mut request = full();
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    let fields = request
+        .pointer_mut(parent)
+        .unwrap()
+        .as_object_mut()
+        .unwrap();
+    assert!(fields.remove(key).is_some(), "`{pointer}` is not there");
+    request
+}
+
+/// The request with `new` at `pointer` is refused with exactly this message.
+fn check(pointer: &str, new: Value, message: &str) {
+    let request = parse(&changed(pointer, new)).unwrap();
+    assert_eq!(Case::new(request).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn the_full_request_is_accepted_and_comes_back_as_it_was() {
+    let request = parse(&full()).unwrap();
+    assert_eq!(serde_json::to_value(&request).unwrap(), full());
+    let case = Case::new(request.clone()).unwrap();
+    assert_eq!(case.request(), &request);
+    assert_eq!(
+        (case.problem().worlds(), case.problem().probes().len()),
+        (3, 3)
+    );
+    assert!(case.problem().is_contradicted(2));
+    assert_eq!(
+        case.problem().likelihood(2, 0, 1).to_bits(),
+        0.75_f64.to_bits()
+    );
+}
+
+#[test]
+fn names_are_unique_and_not_empty() {
+    check(
+        "/actions/1/id",
+        json!("delete"),
+        "actions[1].id: `delete` stands twice",
+    );
+    check(
+        "/actions/0/id",
+        json!(""),
+        "actions[0].id: the name is empty",
+    );
+    check(
+        "/worlds/2/id",
+        json!("shared"),
+        "worlds[2].id: `shared` stands twice",
+    );
+    check("/worlds/0/id", json!(""), "worlds[0].id: the name is empty");
+    check(
+        "/probes/1/id",
+        json!("ask"),
+        "probes[1].id: `ask` stands twice",
+    );
+    check("/probes/2/id", json!(""), "probes[2].id: the name is empty");
+    check(
+        "/probes/1/outcomes/1/id",
+        json!("link"),
+        "probes[1].outcomes[1].id: `link` stands twice",
+    );
+    check(
+        "/probes/1/outcomes/0/id",
+        json!(""),
+        "probes[1].outcomes[0].id: the name is empty",
+    );
+    check(
+        "/worlds/0/safe",
+        json!(["delete", "delete"]),
+        "worlds[0].safe[1]: `delete` stands twice",
+    );
+    let evidence = json!([
+        {"world": "shared", "reason": "one"}, {"world": "shared", "reason": "two"}
+    ]);
+    check(
+        "/hard_evidence",
+        evidence,
+        "hard_evidence[1].world: `shared` stands twice",
+    );
+    let observed = json!([
+        {"probe": "scan", "outcome": "hit"}, {"probe": "scan", "outcome": "miss"}
+    ]);
+    check(
+        "/observed",
+        observed,
+        "observed[1].probe: `scan` stands twice",
+    );
+}
+
+#[test]
+fn names_are_declared() {
+    check(
+        "/worlds/1/safe/0",
+        json!("move"),
+        "worlds[1].safe[0]: `move` is not a declared action",
+    );
+    check(
+        "/hard_evidence/0/world",
+        json!("nowhere"),
+        "hard_evidence[0].world: `nowhere` is not a declared world",
+    );
+    check(
+        "/probes/0/asks",
+        json!("nowhere"),
+        "probes[0].asks: `nowhere` is not a declared world",
+    );
+    check(
+        "/probes/1/outcomes/1/worlds/1",
+        json!("nowhere"),
+        "probes[1].outcomes[1].worlds[1]: `nowhere` is not a declared world",
+    );
+    check(
+        "/probes/2/outcomes/0/likelihood/nowhere",
+        json!(0.5),
+        "probes[2].outcomes[0].likelihood.nowhere: `nowhere` is not a declared world",
+    );
+    check(
+        "/observed/0/probe",
+        json!("look"),
+        "observed[0].probe: `look` is not a declared probe",
+    );
+    check(
+        "/observed/0/outcome",
+        json!("maybe"),
+        "observed[0].outcome: `maybe` is not a declared outcome of the probe",
+    );
+    // A question declares `yes` and `no`.
+    let observed = json!([{"probe": "ask", "outcome": "maybe"}]);
+    check(
+        "/observed",
+        observed,
+        "observed[0].outcome: `maybe` is not a declared outcome of the probe",
+    );
+}
+
+#[test]
+fn lists_have_what_they_need() {
+    check(
+        "/actions",
+        json!([]),
+        "actions: the list is empty, at least one action is needed",
+    );
+    check(
+        "/probes/1/outcomes",
+        json!([]),
+        "probes[1].outcomes: the list is empty, at least one outcome is needed",
+    );
+    let both = json!([{"id": "link", "worlds": []}]);
+    check(
+        "/probes/0/outcomes",
+        both,
+        "probes[0]: a probe has exactly one of `asks` and `outcomes`",
+    );
+    check(
+        "/probes/0/asks",
+        Value::Null,
+        "probes[0]: a probe has exactly one of `asks` and `outcomes`",
+    );
+}
+
+#[test]
+fn outcomes_cover_every_world_once() {
+    check(
+        "/probes/1/outcomes/1/worlds",
+        json!(["temporary"]),
+        "probes[1].outcomes: world `impossible` stands in 0 outcomes, in exactly one it must",
+    );
+    check(
+        "/probes/1/outcomes/0/worlds",
+        json!(["shared", "temporary"]),
+        "probes[1].outcomes: world `temporary` stands in 2 outcomes, in exactly one it must",
+    );
+    let mixed = "all outcomes of a probe have `worlds`, or all have `likelihood`";
+    let likelihood = json!({"shared": 1.0});
+    check(
+        "/probes/1/outcomes/0/likelihood",
+        likelihood,
+        &format!("probes[1].outcomes[0]: {mixed}"),
+    );
+    check(
+        "/probes/1/outcomes/1/worlds",
+        Value::Null,
+        &format!("probes[1].outcomes[0]: {mixed}"),
+    );
+    check(
+        "/probes/2/outcomes/1/likelihood",
+        Value::Null,
+        &format!("probes[2].outcomes[1]: {mixed}"),
+    );
+    check(
+        "/probes/2/outcomes/0/likelihood/temporary",
+        json!(0.5),
+        "probes[2].outcomes: the outcome probabilities of world `temporary` sum to `1.25`, not to 1",
+    );
+    check(
+        "/probes/2/outcomes/1/likelihood/impossible",
+        json!(0.0),
+        "probes[2].outcomes: the outcome probabilities of world `impossible` sum to `0`, not to 1",
+    );
+    check(
+        "/probes/2/outcomes/0/likelihood/temporary",
+        json!(-0.25),
+        "probes[2].outcomes[0].likelihood.temporary: `-0.25` is not a probability in [0, 1]",
+    );
+}
+
+#[test]
+fn numbers_are_in_range() {
+    for cost in [0.0, -1.0] {
+        check(
+            "/probes/0/cost",
+            json!(cost),
+            &format!("probes[0].cost: cost `{cost}` is not a finite number above zero"),
+        );
+    }
+    check(
+        "/probes/0/error_rate",
+        json!(1.5),
+        "probes[0].error_rate: `1.5` is not a probability in [0, 1]",
+    );
+    check(
+        "/beta",
+        json!(-0.5),
+        "beta: `-0.5` is not a probability in [0, 1]",
+    );
+    check(
+        "/actions/1/severity",
+        json!(-1.0),
+        "actions[1].severity: severity `-1` is not a finite number of at least zero",
+    );
+    check(
+        "/settings/temperature",
+        json!(0.0),
+        "settings.temperature: temperature `0` is out of range: finite, above 0",
+    );
+    check(
+        "/settings/eta",
+        json!(-0.5),
+        "settings.eta: eta `-0.5` is out of range: finite, at least 0",
+    );
+    check(
+        "/settings/severity_weight",
+        json!(-2.0),
+        "settings.severity_weight: severity weight `-2` is out of range: finite, at least 0",
+    );
+    check(
+        "/settings/max_cost",
+        json!(-1.0),
+        "settings.max_cost: `-1` is not a finite number of at least zero",
+    );
+}
+
+/// JSON has no such numbers, a request that is built in memory may have them.
+#[test]
+fn numbers_are_finite() {
+    let check = |change: fn(&mut Request, f64), message: &str| {
+        for value in [f64::NAN, f64::INFINITY] {
+            let mut request = parse(&full()).unwrap();
+            change(&mut request, value);
+            let error = Case::new(request).unwrap_err().to_string();
+            assert_eq!(error, message.replace('#', &value.to_string()));
+        }
+    };
+    check(
+        |request, value| request.worlds[1].score = value,
+        "worlds[1].score: score `#` is not a finite number",
+    );
+    check(
+        |request, value| request.actions[0].reward = value,
+        "actions[0].reward: reward `#` is not finite",
+    );
+    check(
+        |request, value| request.actions[0].severity = value,
+        "actions[0].severity: severity `#` is not a finite number of at least zero",
+    );
+    check(
+        |request, value| request.probes[2].cost = value,
+        "probes[2].cost: cost `#` is not a finite number above zero",
+    );
+    check(
+        |request, value| request.probes[2].error_rate = value,
+        "probes[2].error_rate: `#` is not a probability in [0, 1]",
+    );
+    check(
+        |request, value| {
+            let outcomes = request.probes[2].outcomes.as_mut().unwrap();
+            let likelihood = outcomes[0].likelihood.as_mut().unwrap();
+            likelihood.insert("shared".to_owned(), value);
+        },
+        "probes[2].outcomes[0].likelihood.shared: `#` is not a probability in [0, 1]",
+    );
+    check(
+        |request, value| request.settings.temperature = Some(value),
+        "settings.temperature: temperature `#` is out of range: finite, above 0",
+    );
+    check(
+        |request, value| request.settings.max_cost = Some(value),
+        "settings.max_cost: `#` is not a finite number of at least zero",
+    );
+    check(
+        |request, value| request.beta = Some(value),
+        "beta: `#` is not a probability in [0, 1]",
+    );
+}
+
+/// The text is refused by the parser with a message that contains `part`.
+fn refused(text: &str, part: &str) {
+    let error = serde_json::from_str::<Request>(text)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains(part), "`{error}` does not say `{part}`");
+}
+
+#[test]
+fn a_field_that_nobody_declared_is_refused() {
+    let places = [
+        "",
+        "/actions/0",
+        "/worlds/0",
+        "/hard_evidence/0",
+        "/probes/0",
+        "/probes/1/outcomes/0",
+        "/observed/0",
+        "/settings",
+    ];
+    for place in places {
+        let request = changed(&format!("{place}/tolerance"), json!(1));
+        refused(&request.to_string(), "unknown field `tolerance`");
+    }
+}
+
+#[test]
+fn a_field_that_is_needed_and_absent_is_refused() {
+    let needed = [
+        "/actions",
+        "/worlds",
+        "/actions/0/id",
+        "/worlds/0/id",
+        "/worlds/0/score",
+        "/worlds/0/safe",
+        "/hard_evidence/0/world",
+        "/hard_evidence/0/reason",
+        "/probes/0/id",
+        "/probes/0/cost",
+        "/probes/1/outcomes/0/id",
+        "/observed/0/probe",
+        "/observed/1/outcome",
+    ];
+    for pointer in needed {
+        let field = pointer.rsplit('/').next().unwrap();
+        refused(
+            &removed(pointer).to_string(),
+            &format!("missing field `{field}`"),
+        );
+    }
+}
+
+#[test]
+fn a_key_that_comes_twice_is_refused() {
+    let text = full().to_string();
+    let twice = text.replace("\"temporary\":0.25", "\"temporary\":0.25,\"temporary\":0.5");
+    assert_ne!(twice, text);
+    refused(&twice, "world `temporary` stands twice");
+    refused(
+        &text.replacen('{', "{\"beta\":0.5,", 1),
+        "duplicate field `beta`",
+    );
+}
+
+#[test]
+fn null_is_absence_where_absence_is_allowed() {
+    for pointer in ["/id", "/beta", "/settings/max_cost", "/actions/0/family"] {
+        let null = parse(&changed(pointer, Value::Null)).unwrap();
+        assert_eq!(null, parse(&removed(pointer)).unwrap(), "{pointer}");
+    }
+    for field in ["worlds", "likelihood"] {
+        let other = if field == "worlds" { 2 } else { 1 };
+        let pointer = format!("/probes/{other}/outcomes/0/{field}");
+        assert_eq!(
+            parse(&changed(&pointer, Value::Null)).unwrap(),
+            parse(&full()).unwrap()
+        );
+    }
+    // An outcome that failed is said, not left out.
+    assert_eq!(parse(&full()).unwrap().observed[1].outcome, None);
+}
+
+#[test]
+fn the_subject_changes_with_every_word() {
+    let subject = |value: &Value| {
+        Case::new(parse(value).unwrap())
+            .unwrap()
+            .problem()
+            .subject()
+    };
+    let original = subject(&full());
+    let changes = [
+        ("/id", json!("clean-up-2")),
+        ("/actions/0/family", json!("files")),
+        ("/actions/0/severity", json!(2.5)),
+        ("/actions/0/reversible", json!(true)),
+        ("/actions/0/reward", json!(1.5)),
+        ("/worlds/0/score", json!(0.100_000_000_000_000_02)),
+        ("/worlds/0/safe", json!(["delete", "stage"])),
+        ("/worlds/0/description", json!("as remembered")),
+        ("/hard_evidence/0/reason", json!("")),
+        ("/probes/0/cost", json!(2.5)),
+        ("/probes/0/error_rate", json!(0.02)),
+        ("/probes/0/repeatable_later", json!(false)),
+        ("/probes/0/asks", json!("shared")),
+        ("/probes/1/outcomes/0/id", json!("symlink")),
+        ("/probes/2/outcomes/0/likelihood/impossible", json!(0.0)),
+        ("/observed/0/outcome", json!("miss")),
+        ("/authority_missing", json!(false)),
+        ("/fresh_evidence_expected", json!(false)),
+        ("/beta", json!(0.02)),
+        ("/settings/temperature", json!(0.25)),
+        ("/settings/eta", json!(0.0)),
+        ("/settings/severity_weight", json!(1.0)),
+        ("/settings/max_probes", json!(5)),
+        ("/settings/max_cost", json!(9.0)),
+    ];
+    let mut subjects = vec![original];
+    for (pointer, new) in changes {
+        let changed = subject(&changed(pointer, new));
+        assert!(!subjects.contains(&changed), "{pointer}");
+        subjects.push(changed);
+    }
+    // It is about the request and not about how it is spaced or ordered.
+    let pretty = serde_json::to_string_pretty(&full()).unwrap();
+    assert_eq!(subject(&serde_json::from_str(&pretty).unwrap()), original);
+}
