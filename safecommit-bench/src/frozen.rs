@@ -27,6 +27,16 @@ pub struct FrozenFile {
 }
 
 /// The lines of part of a split. Rendering the parts of a split and putting them together gives the split.
+///
+/// ```
+/// use safecommit_bench::{Parameters, Split, render_rows};
+///
+/// let parameters = Parameters::project()?;
+/// let mut lines = render_rows(&parameters, Split::Train, 0..5);
+/// lines.extend(render_rows(&parameters, Split::Train, 5..8));
+/// assert_eq!(lines, render_rows(&parameters, Split::Train, 0..8));
+/// # Ok::<(), safecommit_bench::ParameterError>(())
+/// ```
 #[must_use]
 pub fn render_rows(parameters: &Parameters, split: Split, rows: Range<u64>) -> Vec<u8> {
     let suite = Suite::Frozen {

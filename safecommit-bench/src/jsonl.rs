@@ -97,6 +97,17 @@ fn push_micros(line: &mut String, value: Micros) {
 /// # Errors
 ///
 /// The first line that does not hold, with its number (from 1) and the field at fault.
+///
+/// ```
+/// use safecommit_bench::{Parameters, Split, read_episodes, render_rows};
+///
+/// let mut bytes = render_rows(&Parameters::project()?, Split::Test, 0..3);
+/// assert_eq!(read_episodes("test.jsonl", &bytes)?.len(), 3);
+/// bytes.truncate(bytes.len() - 9);
+/// let error = read_episodes("test.jsonl", &bytes).unwrap_err();
+/// assert!(error.to_string().starts_with("`test.jsonl` line 3: field `true_world`"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read_episodes(file: &str, bytes: &[u8]) -> Result<Vec<EpisodeRecord>, RecordError> {
     let lines: Vec<&[u8]> = match bytes.strip_suffix(b"\n").unwrap_or(bytes) {
         [] if bytes.is_empty() => Vec::new(),

@@ -44,7 +44,7 @@ pub use counts::{Causes, Counts, Estimate, Fallbacks};
 pub use experiments::{Coverage, Experiment, Prepared, Results, Row, Setting, tuned};
 pub use methods::{
     ConflictAbstention, Environment, GenericOneProbe, Margin, Memory, Method, MethodName,
-    MethodSettings, ProposedWorld, SafeCommit, SingleWorld, UnknownMethod, Verdict, calibrate,
-    tune_margin,
+    MethodSettings, ProposedWorld, SafeCommit, Scratch, SingleWorld, UnknownMethod, Verdict,
+    calibrate, tune_margin,
 };
 pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};

@@ -10,10 +10,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use safecommit_conformal::{Alpha, Calibration, Threshold};
-use safecommit_core::{FallbackKind, Fate, Problem, Reason, Subject, Workspace};
+use safecommit_core::{FallbackKind, Fate, Reason, Workspace};
 use serde::{Deserialize, Serialize};
 
 pub use conflict_abstention::{ConflictAbstention, Margin, tune_margin};
+pub(crate) use environment::View;
 pub use environment::{Environment, ProposedWorld};
 pub use generic_one_probe::GenericOneProbe;
 pub use safecommit::SafeCommit;
@@ -25,7 +26,7 @@ pub use single_world::SingleWorld;
 /// To add one, implement this, give it a [`MethodName`] and build it in [`MethodName::build`].
 pub trait Method: Sync {
     /// Decides one episode; probes are made by asking the environment.
-    fn decide(&self, environment: &mut Environment<'_>, memory: &mut Memory) -> Verdict;
+    fn decide(&self, environment: &mut Environment<'_>, scratch: &mut Scratch) -> Verdict;
 }
 
 /// How a method ended an episode.
@@ -45,27 +46,21 @@ pub enum Verdict {
     },
 }
 
-/// Memory that methods work in, reused from episode to episode.
-#[derive(Debug)]
+/// Memory that decisions on episodes are made in, reused from episode to episode.
+#[derive(Debug, Default)]
 pub struct Memory {
-    pub(crate) problem: Problem,
-    pub(crate) workspace: Workspace,
-    pub(crate) order: Vec<usize>,
+    pub(crate) view: View,
+    pub(crate) scratch: Scratch,
+}
+
+/// What a method may write while it decides.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    workspace: Workspace,
     fates: Vec<Option<Fate>>,
 }
 
-impl Default for Memory {
-    fn default() -> Self {
-        Self {
-            problem: Problem::new(Subject([0; 32])),
-            workspace: Workspace::default(),
-            order: Vec::new(),
-            fates: Vec::new(),
-        }
-    }
-}
-
-impl Memory {
+impl Scratch {
     /// Where the world at this position of the episode stood when a certificate method ended; `None`
     /// if it was not proposed. Meaningless after a method that keeps no plausible set.
     pub(crate) fn fate(&self, world: usize) -> Option<Fate> {

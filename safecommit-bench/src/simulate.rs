@@ -5,9 +5,9 @@ use safecommit_core::{Failure, Fate, Reason, attribute};
 use smallvec::SmallVec;
 
 use crate::counts::Counts;
-use crate::episode::{Episode, Family};
+use crate::episode::Episode;
 use crate::generator::{DrawnEpisode, Generator};
-use crate::methods::{Environment, Memory, Method, Verdict};
+use crate::methods::{Environment, Memory, Method, Scratch, Verdict};
 use crate::random::RandomStream;
 
 /// How a method ended an episode, with the probes that it made.
@@ -26,8 +26,9 @@ pub fn decide(
     policy: &dyn Fn() -> RandomStream,
     memory: &mut Memory,
 ) -> Ending {
-    let mut environment = Environment::new(episode, policy);
-    let verdict = method.decide(&mut environment, memory);
+    memory.view.fill(episode);
+    let mut environment = Environment::new(episode, &memory.view, policy);
+    let verdict = method.decide(&mut environment, &mut memory.scratch);
     Ending {
         verdict,
         probes: environment.asked().into(),
@@ -44,7 +45,7 @@ pub struct Cell {
     pub proposal_miss: f64,
 }
 
-/// The counts of one cell, family by family in the order of [`Family::ALL`].
+/// The counts of one cell, family by family in the order of [`Family::ALL`](crate::Family::ALL).
 pub type FamilyCounts = [Counts; 4];
 
 /// Episodes that one task draws and runs through all cells.
@@ -80,42 +81,60 @@ fn run(
     cells: &[Cell],
     counts: &mut [FamilyCounts],
 ) {
-    let misses = cells.iter().any(|cell| cell.proposal_miss > 0.0);
+    let largest_miss = cells
+        .iter()
+        .map(|cell| cell.proposal_miss)
+        .fold(0.0, f64::max);
     let mut memory = Memory::default();
     let mut drawn = DrawnEpisode::default();
-    let mut missed = DrawnEpisode::default();
     for index in episodes {
         generator.draw_into(index, &mut drawn);
-        let mut uniform = 1.0;
-        if misses {
-            uniform = generator.proposal_uniform(index);
-            missed.clone_from(&drawn);
-            missed.episode_mut().drop_true_world();
-        }
         let policy = || generator.policy_stream(index);
-        let family = Family::ALL
-            .iter()
-            .position(|family| *family == drawn.episode().family())
-            .unwrap_or_default();
-        for (cell, counts) in cells.iter().zip(counts.iter_mut()) {
-            let episode = if uniform < cell.proposal_miss {
-                missed.episode()
-            } else {
-                drawn.episode()
-            };
-            let ending = decide(cell.method.as_ref(), episode, &policy, &mut memory);
-            count(
-                episode,
-                &ending,
-                cell.certifies,
-                &memory,
-                &mut counts[family],
-            );
+        let uniform = if largest_miss > 0.0 {
+            generator.proposal_uniform(index)
+        } else {
+            1.0
+        };
+        let missed = |cell: &Cell| uniform < cell.proposal_miss;
+        run_cells(
+            drawn.episode(),
+            &policy,
+            cells,
+            |cell| !missed(cell),
+            counts,
+            &mut memory,
+        );
+        if uniform < largest_miss {
+            drawn.episode_mut().drop_true_world();
+            run_cells(drawn.episode(), &policy, cells, missed, counts, &mut memory);
         }
     }
 }
 
-/// Scores an ending against the true world and adds it to `counts`.
+/// Runs the cells chosen on one episode.
+fn run_cells(
+    episode: &Episode,
+    policy: &dyn Fn() -> RandomStream,
+    cells: &[Cell],
+    chosen: impl Fn(&Cell) -> bool,
+    counts: &mut [FamilyCounts],
+    memory: &mut Memory,
+) {
+    memory.view.fill(episode);
+    let family = episode.family() as usize;
+    for (cell, counts) in cells.iter().zip(counts) {
+        if !chosen(cell) {
+            continue;
+        }
+        let mut environment = Environment::new(episode, &memory.view, policy);
+        let verdict = cell.method.decide(&mut environment, &mut memory.scratch);
+        let certified = cell.certifies.then_some(&memory.scratch);
+        let probes = environment.asked().len();
+        score(episode, verdict, probes, certified, &mut counts[family]);
+    }
+}
+
+/// Scores an ending of [`decide`] in `memory` against the true world and adds it to `counts`.
 pub fn count(
     episode: &Episode,
     ending: &Ending,
@@ -123,13 +142,31 @@ pub fn count(
     memory: &Memory,
     counts: &mut Counts,
 ) {
+    let certified = certifies.then_some(&memory.scratch);
+    score(
+        episode,
+        ending.verdict,
+        ending.probes.len(),
+        certified,
+        counts,
+    );
+}
+
+/// `certified`: where a certificate method left the worlds; failures of others have no cause.
+fn score(
+    episode: &Episode,
+    verdict: Verdict,
+    probes: usize,
+    certified: Option<&Scratch>,
+    counts: &mut Counts,
+) {
     counts.episodes += 1;
-    counts.probes += ending.probes.len() as u64;
-    let fate = memory.fate(episode.true_world());
-    if certifies && fate == Some(Fate::Retained) {
+    counts.probes += probes as u64;
+    let fate = certified.map(|scratch| scratch.fate(episode.true_world()));
+    if fate == Some(Some(Fate::Retained)) {
         counts.truth_retained += 1;
     }
-    let (failure, causes) = match ending.verdict {
+    let (failure, causes) = match verdict {
         Verdict::Commit { action } if episode.is_safe(action) => {
             counts.safe_commits += 1;
             return;
@@ -148,9 +185,7 @@ pub fn count(
             (Failure::Fallback(reason), &mut counts.fallback_causes)
         }
     };
-    if certifies {
-        if let Some(cause) = attribute(fate, failure) {
-            causes.count(cause);
-        }
+    if let Some(cause) = fate.and_then(|fate| attribute(fate, failure)) {
+        causes.count(cause);
     }
 }

@@ -3,7 +3,7 @@
 use safecommit_conformal::{Alpha, Threshold};
 
 use super::environment::proposed_worlds;
-use super::{Environment, Memory, Method, ProposedWorld, Verdict, fallback};
+use super::{Environment, Method, ProposedWorld, Scratch, Verdict, fallback};
 use crate::episode::Episode;
 
 /// Takes the action of the proposed world with the lowest (score, position), unless the best retained
@@ -41,7 +41,7 @@ impl ConflictAbstention {
 }
 
 impl Method for ConflictAbstention {
-    fn decide(&self, environment: &mut Environment<'_>, _: &mut Memory) -> Verdict {
+    fn decide(&self, environment: &mut Environment<'_>, _: &mut Scratch) -> Verdict {
         let Some((action, gap)) = leading_action(environment.proposed(), self.threshold) else {
             return fallback(environment.proposed());
         };

@@ -1,6 +1,8 @@
 //! What a method may see of an episode.
 
-use safecommit_core::{NO, YES};
+use safecommit_core::{
+    Action, Cost, NO, OutcomeModel, Probability, Problem, ProblemError, Subject, YES,
+};
 use smallvec::SmallVec;
 
 use crate::episode::{Episode, EpisodeProbe};
@@ -11,7 +13,7 @@ use crate::random::RandomStream;
 /// shows in the answers alone.
 pub struct Environment<'a> {
     episode: &'a Episode,
-    proposed: SmallVec<[ProposedWorld; 6]>,
+    view: &'a View,
     asked: SmallVec<[usize; 6]>,
     policy: &'a dyn Fn() -> RandomStream,
 }
@@ -42,11 +44,16 @@ impl ProposedWorld {
 }
 
 impl<'a> Environment<'a> {
-    /// The episode, with the random stream that a method may draw its own choices from.
-    pub fn new(episode: &'a Episode, policy: &'a dyn Fn() -> RandomStream) -> Self {
+    /// The episode that `view` was filled from, with the random stream that a method may draw its own
+    /// choices from.
+    pub(crate) fn new(
+        episode: &'a Episode,
+        view: &'a View,
+        policy: &'a dyn Fn() -> RandomStream,
+    ) -> Self {
         Self {
             episode,
-            proposed: proposed_worlds(episode),
+            view,
             asked: SmallVec::new(),
             policy,
         }
@@ -66,8 +73,22 @@ impl<'a> Environment<'a> {
 
     /// The proposed worlds, by ascending position.
     #[must_use]
-    pub fn proposed(&self) -> &[ProposedWorld] {
-        &self.proposed
+    pub fn proposed(&self) -> &'a [ProposedWorld] {
+        &self.view.proposed
+    }
+
+    /// The episode as a problem of `safecommit-core`: the proposed worlds in their order, the probes in
+    /// the order of [`Self::scan`]. `None` if the core refuses it.
+    #[must_use]
+    pub fn problem(&self) -> Option<&'a Problem> {
+        self.view.valid.then_some(&self.view.problem)
+    }
+
+    /// The probes by the (score, position) of the world that they ask about: the order in which a tie
+    /// between probes is broken.
+    #[must_use]
+    pub fn scan(&self) -> &'a [usize] {
+        &self.view.scan
     }
 
     /// The probes that may be asked.
@@ -110,4 +131,68 @@ pub(super) fn proposed_worlds(episode: &Episode) -> SmallVec<[ProposedWorld; 6]>
             safe: episode.worlds()[position].safe,
         })
         .collect()
+}
+
+/// What methods see of an episode beside the answers, put together once for all of them.
+#[derive(Debug)]
+pub(crate) struct View {
+    proposed: SmallVec<[ProposedWorld; 6]>,
+    scan: Vec<usize>,
+    problem: Problem,
+    valid: bool,
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self {
+            proposed: SmallVec::new(),
+            scan: Vec::new(),
+            // Nothing outlives the decision on an episode, so one subject serves all.
+            problem: Problem::new(Subject([0; 32])),
+            valid: false,
+        }
+    }
+}
+
+impl View {
+    /// Fills the view from an episode, keeping its memory.
+    pub(crate) fn fill(&mut self, episode: &Episode) {
+        self.proposed = proposed_worlds(episode);
+        let (proposed, probes) = (&self.proposed, episode.probes());
+        // Position among the proposed worlds of the world that a probe asks about.
+        let asked = |probe: usize| {
+            let asks = probes[probe].asks;
+            proposed.iter().position(|world| world.position == asks)
+        };
+        self.scan.clear();
+        self.scan.extend(0..probes.len());
+        self.scan.sort_unstable_by_key(|&probe| {
+            (asked(probe).map(|world| proposed[world].rank()), probe)
+        });
+        self.valid = self.fill_problem(episode).is_ok();
+    }
+
+    fn fill_problem(&mut self, episode: &Episode) -> Result<(), ProblemError> {
+        let problem = &mut self.problem;
+        problem.reset(problem.subject());
+        for _ in 0..episode.actions() {
+            problem.add_action(Action::default())?;
+        }
+        for world in &self.proposed {
+            let safe = (0..episode.actions()).filter(|action| world.safe >> action & 1 == 1);
+            problem.add_world(world.score.score(), safe)?;
+        }
+        for &probe in &self.scan {
+            let EpisodeProbe { cost, asks } = episode.probes()[probe];
+            let world = self
+                .proposed
+                .iter()
+                .position(|world| world.position == asks);
+            let model = OutcomeModel::Identity {
+                world: world.ok_or(ProblemError::UnknownWorld { world: asks })?,
+            };
+            problem.add_probe(Cost::new(cost)?, Probability::ZERO, model)?;
+        }
+        Ok(())
+    }
 }

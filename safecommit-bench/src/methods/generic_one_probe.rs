@@ -4,7 +4,7 @@ use safecommit_conformal::Threshold;
 use safecommit_core::YES;
 use smallvec::SmallVec;
 
-use super::{Environment, Memory, Method, ProposedWorld, Verdict, fallback};
+use super::{Environment, Method, ProposedWorld, Scratch, Verdict, fallback};
 
 /// Asks about one retained world, uniformly at random among them; confirmed, it takes that world's
 /// action, else that of the remaining retained world with the lowest (score, position). Falls back
@@ -23,7 +23,7 @@ impl GenericOneProbe {
 }
 
 impl Method for GenericOneProbe {
-    fn decide(&self, environment: &mut Environment<'_>, _: &mut Memory) -> Verdict {
+    fn decide(&self, environment: &mut Environment<'_>, _: &mut Scratch) -> Verdict {
         let mut retained: SmallVec<[ProposedWorld; 6]> = environment
             .proposed()
             .iter()

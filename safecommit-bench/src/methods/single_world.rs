@@ -1,6 +1,6 @@
 //! Acts on the world that looks most plausible.
 
-use super::{Environment, Memory, Method, Verdict, fallback};
+use super::{Environment, Method, Scratch, Verdict, fallback};
 
 /// The safe action of the proposed world with the lowest (score, position). It knows no doubt and
 /// guarantees nothing.
@@ -8,7 +8,7 @@ use super::{Environment, Memory, Method, Verdict, fallback};
 pub struct SingleWorld;
 
 impl Method for SingleWorld {
-    fn decide(&self, environment: &mut Environment<'_>, _: &mut Memory) -> Verdict {
+    fn decide(&self, environment: &mut Environment<'_>, _: &mut Scratch) -> Verdict {
         let best = environment
             .proposed()
             .iter()
