@@ -103,7 +103,7 @@ fn push_micros(line: &mut String, value: Micros) {
 ///
 /// let mut bytes = render_rows(&Parameters::project()?, Split::Test, 0..3);
 /// assert_eq!(read_episodes("test.jsonl", &bytes)?.len(), 3);
-/// bytes.truncate(bytes.len() - 9);
+/// bytes.truncate(bytes.len() - 3);
 /// let error = read_episodes("test.jsonl", &bytes).unwrap_err();
 /// assert!(error.to_string().starts_with("`test.jsonl` line 3: field `true_world`"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

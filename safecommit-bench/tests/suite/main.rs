@@ -7,6 +7,7 @@ mod invariants;
 mod law;
 mod parameters;
 mod record;
+mod record_properties;
 mod second_model;
 mod values;
 
