@@ -67,6 +67,24 @@ impl Beta {
         }
     }
 
+    /// [`Beta::near_tail`] as a number, by statrs where it holds.
+    pub(super) fn near_tail_value(&self, point: Point) -> (Side, f64) {
+        if self.a + self.b <= STATRS_LIMIT {
+            let (side, a, b, x) = if self.deviation(point) >= 0.0 {
+                (Side::Lower, self.a, self.b, point.x)
+            } else {
+                (Side::Upper, self.b, self.a, point.y)
+            };
+            if let Ok(value) = checked_beta_reg(a, b, x)
+                && value > STATRS_SMALLEST
+            {
+                return (side, value);
+            }
+        }
+        let (side, tail) = self.near_tail(point);
+        (side, tail.value())
+    }
+
     /// `lambda = a - (a + b) x = a y - b x`: how far the point is left of the mean, times `a + b`.
     ///
     /// Near the mean of large shapes the two products cancel almost wholly, so the smaller of x
@@ -92,15 +110,6 @@ impl Beta {
 
 /// The lower tail at a point left of the mean.
 fn left_tail(a: f64, b: f64, point: Point, lambda: f64) -> Magnitude {
-    if a + b <= STATRS_LIMIT
-        && let Ok(scale) = checked_beta_reg(a, b, point.x)
-        && scale > STATRS_SMALLEST
-    {
-        return Magnitude {
-            scale,
-            exponent: 0.0,
-        };
-    }
     prefactor(a, b, point, lambda).over(fraction(a, b, point, lambda))
 }
 
@@ -166,7 +175,7 @@ fn stirling_error(z: f64) -> f64 {
 
 /// The continued fraction F with `I_x(a, b) = prefactor / F`, of Didonato and Morris (1992),
 /// Algorithm 708, ACM Transactions on Mathematical Software 18, Eq. 9; evaluated by the modified
-/// Lentz algorithm. Left of the mean it needs fewer than `40 + sqrt(max(a, b)) / 3` terms.
+/// Lentz algorithm. Left of the mean it needs fewer than `40 + sqrt(max(a, b))` terms.
 fn fraction(a: f64, b: f64, Point { x, y }: Point, lambda: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let nonzero = |value: f64| if value.abs() < TINY { TINY } else { value };
