@@ -253,16 +253,21 @@ impl SignatureMatrix {
     /// nothing but a non-empty plausible set may turn this into a certificate.
     #[must_use]
     pub fn intersection(&self) -> ActionSet {
-        let mut left = ActionSet::full(self.actions);
-        if let [word] = left.words.as_mut_slice() {
+        if self.words == 1 {
+            // One word stays in a register, which is also what lets the pass run at memory speed.
+            let mut left = u64::MAX >> (64 - self.actions);
             for rows in self.rows.chunks(ROWS_BETWEEN_EXITS) {
-                *word = rows.iter().fold(*word, |kept, row| kept & row);
-                if *word == 0 {
+                left = rows.iter().fold(left, |kept, row| kept & row);
+                if left == 0 {
                     break;
                 }
             }
-            return left;
+            return ActionSet {
+                actions: self.actions,
+                words: SmallVec::from_buf_and_len([left, 0], 1),
+            };
         }
+        let mut left = ActionSet::full(self.actions);
         for rows in self.rows.chunks(ROWS_BETWEEN_EXITS * self.words.max(1)) {
             for row in rows.chunks_exact(self.words.max(1)) {
                 for (kept, word) in left.words.iter_mut().zip(row) {

@@ -156,7 +156,7 @@ pub struct Observation {
     pub probe: String,
     /// Its outcome, or `null` if it failed or ran out of time.
     #[serde(deserialize_with = "required_option")]
-    #[cfg_attr(feature = "schema", schemars(required))]
+    #[cfg_attr(feature = "schema", schemars(required, extend("type" = ["string", "null"])))]
     pub outcome: Option<String>,
 }
 
@@ -179,6 +179,7 @@ pub struct SettingsProposal {
     pub severity_weight: Option<f64>,
     /// How many probes may be made; no limit by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(max = 4_294_967_295_u32)))]
     pub max_probes: Option<u32>,
     /// What the probes may cost together: at least zero; no limit by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]

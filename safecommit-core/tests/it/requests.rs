@@ -3,71 +3,10 @@
 use safecommit_core::{Case, Request};
 use serde_json::{Value, json};
 
-/// A request that uses every field.
-fn full() -> Value {
-    json!({
-        "id": "clean-up",
-        "actions": [
-            {"id": "delete", "family": "file", "severity": 2.0, "reversible": false, "reward": 1.0},
-            {"id": "stage", "family": "file", "severity": 0.5, "reversible": true, "reward": 1.0}
-        ],
-        "worlds": [
-            {"id": "temporary", "score": 0.1, "safe": ["delete"], "description": "as recorded"},
-            {"id": "shared", "score": 0.2, "safe": ["stage"]},
-            {"id": "impossible", "score": 0.3, "safe": []}
-        ],
-        "hard_evidence": [{"world": "impossible", "reason": "written before it was created"}],
-        "probes": [
-            {"id": "ask", "cost": 2.0, "error_rate": 0.01, "repeatable_later": true,
-             "asks": "temporary"},
-            {"id": "list", "cost": 1.0, "error_rate": 0.0, "repeatable_later": false, "outcomes": [
-                {"id": "link", "worlds": ["shared"]},
-                {"id": "folder", "worlds": ["temporary", "impossible"]}
-            ]},
-            {"id": "scan", "cost": 1.0, "error_rate": 0.0, "repeatable_later": false, "outcomes": [
-                {"id": "hit", "likelihood": {"temporary": 0.25, "shared": 1.0}},
-                {"id": "miss", "likelihood": {"temporary": 0.75, "impossible": 1.0}}
-            ]}
-        ],
-        "observed": [{"probe": "scan", "outcome": "hit"}, {"probe": "list", "outcome": null}],
-        "authority_missing": true,
-        "fresh_evidence_expected": true,
-        "beta": 0.01,
-        "settings": {
-            "temperature": 0.5, "eta": 0.01, "severity_weight": 2.0, "max_probes": 4, "max_cost": 8.0
-        }
-    })
-}
+mod full;
+mod parsing;
 
-fn parse(value: &Value) -> Result<Request, serde_json::Error> {
-    serde_json::from_str(&value.to_string())
-}
-
-/// The request with the value at `pointer` replaced, or removed if `null` is not meant.
-fn changed(pointer: &str, new: Value) -> Value {
-    let mut request = full();
-    let (parent, key) = pointer.rsplit_once('/').unwrap();
-    match request.pointer_mut(parent).unwrap() {
-        Value::Object(fields) => {
-            fields.insert(key.to_owned(), new);
-        }
-        Value::Array(items) => items[key.parse::<usize>().unwrap()] = new,
-        other => panic!("`{pointer}` leads into {other}"),
-    }
-    request
-}
-
-fn removed(pointer: &str) -> Value {
-    let mut request = full();
-    let (parent, key) = pointer.rsplit_once('/').unwrap();
-    let fields = request
-        .pointer_mut(parent)
-        .unwrap()
-        .as_object_mut()
-        .unwrap();
-    assert!(fields.remove(key).is_some(), "`{pointer}` is not there");
-    request
-}
+use full::{changed, full, parse};
 
 /// The request with `new` at `pointer` is refused with exactly this message.
 fn check(pointer: &str, new: Value, message: &str) {
@@ -363,88 +302,6 @@ fn numbers_are_finite() {
         |request, value| request.beta = Some(value),
         "beta: `#` is not a probability in [0, 1]",
     );
-}
-
-/// The text is refused by the parser with a message that contains `part`.
-fn refused(text: &str, part: &str) {
-    let error = serde_json::from_str::<Request>(text)
-        .unwrap_err()
-        .to_string();
-    assert!(error.contains(part), "`{error}` does not say `{part}`");
-}
-
-#[test]
-fn a_field_that_nobody_declared_is_refused() {
-    let places = [
-        "",
-        "/actions/0",
-        "/worlds/0",
-        "/hard_evidence/0",
-        "/probes/0",
-        "/probes/1/outcomes/0",
-        "/observed/0",
-        "/settings",
-    ];
-    for place in places {
-        let request = changed(&format!("{place}/tolerance"), json!(1));
-        refused(&request.to_string(), "unknown field `tolerance`");
-    }
-}
-
-#[test]
-fn a_field_that_is_needed_and_absent_is_refused() {
-    let needed = [
-        "/actions",
-        "/worlds",
-        "/actions/0/id",
-        "/worlds/0/id",
-        "/worlds/0/score",
-        "/worlds/0/safe",
-        "/hard_evidence/0/world",
-        "/hard_evidence/0/reason",
-        "/probes/0/id",
-        "/probes/0/cost",
-        "/probes/1/outcomes/0/id",
-        "/observed/0/probe",
-        "/observed/1/outcome",
-    ];
-    for pointer in needed {
-        let field = pointer.rsplit('/').next().unwrap();
-        refused(
-            &removed(pointer).to_string(),
-            &format!("missing field `{field}`"),
-        );
-    }
-}
-
-#[test]
-fn a_key_that_comes_twice_is_refused() {
-    let text = full().to_string();
-    let twice = text.replace("\"temporary\":0.25", "\"temporary\":0.25,\"temporary\":0.5");
-    assert_ne!(twice, text);
-    refused(&twice, "world `temporary` stands twice");
-    refused(
-        &text.replacen('{', "{\"beta\":0.5,", 1),
-        "duplicate field `beta`",
-    );
-}
-
-#[test]
-fn null_is_absence_where_absence_is_allowed() {
-    for pointer in ["/id", "/beta", "/settings/max_cost", "/actions/0/family"] {
-        let null = parse(&changed(pointer, Value::Null)).unwrap();
-        assert_eq!(null, parse(&removed(pointer)).unwrap(), "{pointer}");
-    }
-    for field in ["worlds", "likelihood"] {
-        let other = if field == "worlds" { 2 } else { 1 };
-        let pointer = format!("/probes/{other}/outcomes/0/{field}");
-        assert_eq!(
-            parse(&changed(&pointer, Value::Null)).unwrap(),
-            parse(&full()).unwrap()
-        );
-    }
-    // An outcome that failed is said, not left out.
-    assert_eq!(parse(&full()).unwrap().observed[1].outcome, None);
 }
 
 #[test]

@@ -1,0 +1,127 @@
+//! What a probe costs, what it teaches, and when it is not worth making.
+
+use safecommit_conformal::{Score, Threshold};
+use safecommit_core::{
+    Action, Budget, Cost, FallbackKind, OutcomeModel, Plausibility, Probability, Problem, Reason,
+    Settings, Step, Stop, Subject,
+};
+
+use crate::disputes::{disputed, falls_back, started, with_controller};
+
+#[test]
+fn failed_probes_count_and_teach_nothing() {
+    let settings = Settings::default().with_budget(Budget::probes(1));
+    with_controller(&disputed(), &settings, Threshold::UNBOUNDED, |controller| {
+        assert!(matches!(controller.next_step(), Step::Probe(choice) if choice.probe == 0));
+        controller.probe_failed(0).unwrap();
+        assert_eq!(controller.history().len(), 1);
+        let reason = Reason::Unresolved {
+            stop: Stop::ProbeBudgetSpent,
+        };
+        falls_back(&controller.next_step(), FallbackKind::Escalate, reason);
+    });
+    let costly = Budget {
+        max_cost: Some(1.0),
+        ..Budget::UNLIMITED
+    };
+    let settings = Settings::default().with_budget(costly);
+    with_controller(&disputed(), &settings, Threshold::UNBOUNDED, |controller| {
+        controller.probe_failed(1).unwrap();
+        let reason = Reason::Unresolved {
+            stop: Stop::CostBudgetSpent,
+        };
+        falls_back(&controller.next_step(), FallbackKind::Escalate, reason);
+    });
+}
+
+#[test]
+fn costs_that_add_up_to_the_budget_fit() {
+    let mut problem = disputed();
+    for _ in 0..3 {
+        let cost = Cost::new(0.1).unwrap();
+        let question = OutcomeModel::Identity { world: 0 };
+        problem
+            .add_probe(cost, Probability::ZERO, question)
+            .unwrap();
+    }
+    let tenths = |max_cost| {
+        let budget = Budget {
+            max_cost: Some(max_cost),
+            ..Budget::UNLIMITED
+        };
+        let settings = Settings::default().with_budget(budget);
+        with_controller(&problem, &settings, Threshold::UNBOUNDED, |controller| {
+            let mut made = 0;
+            while let Step::Probe(choice) = controller.next_step() {
+                controller.probe_failed(choice.probe).unwrap();
+                made += 1;
+            }
+            made
+        })
+    };
+    // Three costs of 0.1 add up to 0.30000000000000004.
+    assert_eq!(tenths(0.3), 3);
+    assert_eq!(tenths(0.29), 2);
+    assert_eq!(tenths(f64::NAN), 0);
+}
+
+#[test]
+fn a_cheap_probe_that_tells_nothing_is_not_made() {
+    let mut problem = Problem::new(Subject([5; 32]));
+    for _ in 0..3 {
+        problem.add_action(Action::default()).unwrap();
+    }
+    for (score, safe) in [(0.11, [0, 1]), (0.23, [1, 2]), (0.37, [0, 2])] {
+        problem.add_world(Score::new(score).unwrap(), safe).unwrap();
+    }
+    let cost = Cost::new(1e-9).unwrap();
+    // A third each, to ten decimals: they sum to a little less than one.
+    let rows = [0.333_333_333_3; 9];
+    let guess = OutcomeModel::Likelihood {
+        outcomes: 3,
+        rows: &rows,
+    };
+    problem.add_probe(cost, Probability::ZERO, guess).unwrap();
+    let sure = OutcomeModel::Partition {
+        outcomes: 2,
+        outcome_of: &[1, 1, 1],
+    };
+    problem.add_probe(cost, Probability::ZERO, sure).unwrap();
+    started(&problem, |controller| {
+        let reason = Reason::Unresolved {
+            stop: Stop::NoProbeHelps,
+        };
+        falls_back(&controller.next_step(), FallbackKind::Escalate, reason);
+    });
+}
+
+#[test]
+fn an_outcome_that_is_merely_unlikely_removes_nothing() {
+    let mut problem = Problem::new(Subject([5; 32]));
+    problem.add_action(Action::default()).unwrap();
+    problem.add_world(Score::ZERO, [0]).unwrap();
+    problem.add_world(Score::ZERO, []).unwrap();
+    let rows = [1.0, 0.0, 5e-324, 1.0];
+    let model = OutcomeModel::Likelihood {
+        outcomes: 2,
+        rows: &rows,
+    };
+    problem
+        .add_probe(Cost::UNIT, Probability::ZERO, model)
+        .unwrap();
+    started(&problem, |controller| {
+        controller.observe(0, 0).unwrap();
+        let Plausibility::Plausible(plausible) = controller.plausible() else {
+            panic!("both worlds are plausible");
+        };
+        assert_eq!(plausible.size().get(), 2);
+        assert!(plausible.certify(0).is_err());
+    });
+    started(&problem, |controller| {
+        controller.observe(0, 1).unwrap();
+        let Plausibility::Plausible(plausible) = controller.plausible() else {
+            panic!("one world is plausible");
+        };
+        assert_eq!(plausible.worlds().collect::<Vec<_>>(), [1]);
+    });
+}
