@@ -17,9 +17,11 @@ mod manifest;
 mod methods;
 mod micros;
 mod parameters;
+mod published;
 mod random;
 mod record;
 mod simulate;
+mod tables;
 
 pub use bounded::{Finite, NonNegative, OutOfRange, Positive, Probability};
 pub use episode::{Episode, EpisodeProbe, EpisodeWorld, Family, MAX_ACTIONS, UnknownFamily};
@@ -48,3 +50,8 @@ pub use methods::{
     calibrate, tune_margin,
 };
 pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};
+pub use published::{
+    Bound, Claim, Comparison, Figure, Findings, Metric, Published, PublishedError, TOLERANCES,
+    Tolerances,
+};
+pub use tables::{LEGEND, PROVENANCE, Table, tables};

@@ -168,6 +168,7 @@ impl<'a> Controller<'a> {
             .retained
             .fill(problem, |world| fates[world] == Fate::Retained);
         workspace.history.clear();
+        workspace.history.reserve(problem.probes().len());
         workspace.made.clear();
         workspace.made.resize(problem.probes().len(), false);
         workspace.cost_spent = 0.0;

@@ -161,6 +161,13 @@ impl Retained {
         self.members.clear();
         self.signatures.reset(problem.actions().len());
         self.log_likelihoods.clear();
+        self.weights.clear();
+        // Room for every world, so that a later decision of this size never allocates, however many
+        // worlds this one retains.
+        self.members.reserve(problem.worlds());
+        self.signatures.reserve(problem.worlds());
+        self.log_likelihoods.reserve(problem.worlds());
+        self.weights.reserve(problem.worlds());
         for world in 0..problem.worlds() {
             if keep(world) {
                 self.members.push(world as u32);
@@ -168,7 +175,6 @@ impl Retained {
                 self.log_likelihoods.push(0.0);
             }
         }
-        self.weights.clear();
     }
 
     /// Applies P(outcome | world) to every member: zero removes it (told to `removed`), anything else

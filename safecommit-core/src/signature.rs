@@ -186,6 +186,11 @@ impl SignatureMatrix {
         Ok(())
     }
 
+    /// Makes room for this many worlds.
+    pub(crate) fn reserve(&mut self, worlds: usize) {
+        self.rows.reserve(worlds * self.words);
+    }
+
     /// The packed words of world `row`.
     pub(crate) fn row(&self, row: usize) -> &[u64] {
         &self.rows[row * self.words..(row + 1) * self.words]

@@ -1,6 +1,8 @@
 //! Integration tests of the benchmark.
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+mod allocation;
+mod compression;
 mod frozen;
 mod goldens;
 mod invariants;

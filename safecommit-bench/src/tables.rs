@@ -1,0 +1,82 @@
+//! The tables of the experiments as text: same results, same bytes.
+
+mod experiments;
+mod findings;
+mod grid;
+
+use crate::experiments::{Experiment, Results};
+use crate::published::{Findings, Published};
+
+/// Where the numbers come from; stands wherever results are shown.
+pub const PROVENANCE: &str = "Our generator; parameters chosen to match published figures \
+(Akewar and Ranjan, arXiv:2608.04289). That a published figure comes out shows that such a benchmark \
+exists, not that the paper's result was found independently.";
+
+/// What the marks in the tables mean.
+pub const LEGEND: &str = "\
+- ● *matched*: the paper's text states this figure, and the parameters were chosen to match it.
+- ○ *predicted*: the paper's text does not state this cell; it is what our simulator gives, and no reproduction.
+- ◇ *new*: not in the paper.";
+
+/// How rates are written.
+const UNITS: &str = "Rates in per cent of all episodes, probes as a mean; ± one standard error of the mean over seeds.";
+
+/// One table, named by what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    name: &'static str,
+    title: &'static str,
+    body: String,
+}
+
+impl Table {
+    /// The name, which is a file name too.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The Markdown text under a heading of this level, 1 to 6: title, legend, table, provenance.
+    #[must_use]
+    pub fn markdown(&self, level: usize) -> String {
+        let marks = "#".repeat(level.clamp(1, 6));
+        format!("{marks} {}\n\n{}", self.title, self.body)
+    }
+
+    fn new(name: &'static str, title: &'static str, parts: &[String]) -> Self {
+        let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).collect();
+        Self {
+            name,
+            title,
+            body: format!("{}\n\n{PROVENANCE}\n", parts.join("\n\n")),
+        }
+    }
+}
+
+/// All tables: one an experiment, then coverage, published against ours, and the guarantees.
+///
+/// ```
+/// use safecommit_bench::{Parameters, Prepared, Published, tables};
+///
+/// let small = Parameters::project_toml()
+///     .replace("calibration = 2000\ntest = 4000\nalpha", "calibration = 30\ntest = 20\nalpha");
+/// let parameters = Parameters::from_toml(&small)?;
+/// let results = Prepared::new(&parameters).run(&|_| ());
+/// let published = Published::project()?;
+/// let findings = published.compare(&parameters, &results);
+/// let tables = tables(&published, &results, &findings);
+/// assert_eq!(tables[0].name(), "main");
+/// assert!(tables[0].markdown(2).contains("| single_world "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn tables(published: &Published, results: &Results, findings: &Findings) -> Vec<Table> {
+    let mut tables: Vec<Table> = Experiment::ALL
+        .into_iter()
+        .map(|experiment| experiments::table(published, results, experiment))
+        .collect();
+    tables.push(findings::coverage(results));
+    tables.push(findings::published(findings));
+    tables.push(findings::guarantees(findings));
+    tables
+}
