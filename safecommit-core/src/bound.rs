@@ -4,7 +4,8 @@ use safecommit_conformal::{Alpha, Calibration, Delta, Representation};
 
 use crate::units::Probability;
 
-/// P(unsafe commit) <= alpha + beta + the error rates of the probes used (Eq. 7), kept apart.
+/// P(unsafe commit) <= alpha + beta + the error rates of the probes used (Eq. 7 of Akewar and Ranjan,
+/// arXiv:2608.04289), kept apart.
 ///
 /// Assumes that calibration cases and this case are exchangeable, that answers of a probe are wrong
 /// with at most its stated rate, and that the safety map is right.

@@ -1,4 +1,4 @@
-//! The hard certificate (Definition 1), sealed.
+//! The hard certificate (Definition 1), sealed: invariant Sealed certificate.
 
 use std::num::NonZeroUsize;
 
@@ -18,8 +18,26 @@ use crate::problem::Subject;
 ///
 /// What it guarantees (Proposition 1, Eq. 6): if the plausible set contains the true world with
 /// probability at least 1 - alpha and only certified actions are committed, then
-/// P(unsafe commit) <= alpha, whatever the probe policy. The representation error beta (Eq. 7) and
+/// P(unsafe commit) <= alpha, whatever the probe policy (Akewar and Ranjan, arXiv:2608.04289). The representation error beta (Eq. 7) and
 /// the error rates of the probes used come on top; see [`crate::ErrorBound`].
+///
+/// ```
+/// use safecommit_conformal::{Score, Threshold};
+/// use safecommit_core::{Action, Controller, Problem, Settings, Step, Subject, Workspace};
+///
+/// let mut problem = Problem::new(Subject([3; 32]));
+/// let send = problem.add_action(Action::default())?;
+/// problem.add_world(Score::ZERO, [send])?;
+/// let (settings, mut workspace) = (Settings::default(), Workspace::default());
+/// let mut controller =
+///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+/// let Step::Commit(certificate) = controller.next_step() else {
+///     panic!("sending is safe in the one world there is");
+/// };
+/// assert_eq!((certificate.action(), certificate.worlds().get()), (send, 1));
+/// assert_eq!(controller.redeem(certificate, send)?, send);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// It has no public constructor:
 ///

@@ -17,9 +17,13 @@ mod stop;
 /// probe ([`observe`](Self::observe), [`probe_failed`](Self::probe_failed)) or of time
 /// ([`elapse`](Self::elapse)); ask again.
 ///
-/// It reads no file, clock or random number, and after the first use of a [`Workspace`] it allocates
-/// nothing. Any error ends in a fallback: a wrong report and a [`fault`](Self::fail) both make every
-/// later step an escalation.
+/// It follows section 3 of Akewar and Ranjan, arXiv:2608.04289: commit the certified action with the
+/// largest reward - lambda * severity (Eq. 10, 11), else probe where the expected certificate shrinkage
+/// per unit cost is largest (Eq. 12, 13) and above eta, else fall back.
+///
+/// It reads no file, clock or random number (Sans I/O), and after the first use of a [`Workspace`] it
+/// allocates nothing. Any error ends in a fallback: a wrong report and a [`fault`](Self::fail) both make
+/// every later step an escalation (Errors never commit).
 ///
 /// ```
 /// use safecommit_conformal::{Score, Threshold};

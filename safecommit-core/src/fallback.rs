@@ -14,7 +14,7 @@ pub struct Fallback {
     pub reason: Reason,
 }
 
-/// What to do instead of acting (Eq. 2).
+/// What to do instead of acting (Eq. 2 of Akewar and Ranjan, arXiv:2608.04289).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -28,6 +28,14 @@ pub enum FallbackKind {
 }
 
 /// Why a decision fell back. The kind follows from the reason alone.
+///
+/// ```
+/// use safecommit_core::{Fallback, FallbackKind, Reason, Stop};
+///
+/// let reason = Reason::FreshEvidenceExpected { stop: Stop::NoProbeHelps };
+/// assert_eq!(Fallback::from(reason).kind, FallbackKind::Defer);
+/// assert_eq!(Reason::NoWorldPlausible.kind(), FallbackKind::Escalate);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -79,7 +87,7 @@ pub enum Stop {
     StepBudgetSpent,
 }
 
-/// An error on the decision path. It never ends in a commit.
+/// An error on the decision path. It never ends in a commit (Errors never commit).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {

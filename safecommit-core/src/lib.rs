@@ -1,5 +1,21 @@
-//! Certificates over plausible worlds.
-#![doc = ""]
+#![doc = include_str!("../README.md")]
+//!
+//! # Named invariants
+//!
+//! Comments cite these where the code relies on them.
+//!
+//! - **Sealed certificate.** A [`Certificate`] only comes out of evaluating a non-empty plausible set: it
+//!   has no public constructor, no `Clone` and no `Deserialize`, and is redeemed by value for one subject,
+//!   action, threshold and moment. A [`SoftCertificate`] and a [`RobustCertificate`] are other types.
+//! - **No vacuous truth.** An empty plausible set is a variant of its own, [`Plausibility::Empty`], and
+//!   escalates: in an empty set everything would be safe.
+//! - **Threshold from calibration.** A [`PlausibleSet`] is cut with a threshold out of a calibration, or
+//!   with none: `safecommit_conformal::Threshold` has no other constructor.
+//! - **Sans I/O.** The [`Controller`] is a state machine: it is told outcomes and returns the next
+//!   [`Step`]. It reads no file, no clock and no random number.
+//! - **Errors never commit.** A wrong report, a score that is not a number, a support that lost a world,
+//!   a policy that did not evaluate: from then on every step is a [`Fallback`] that says so, and no
+//!   plausible set is handed out ([`Plausibility::Faulty`]).
 
 mod action;
 mod attribution;

@@ -9,11 +9,36 @@ use crate::fallback::Fault;
 use crate::problem::Problem;
 use crate::signature::{ActionSet, Signature, SignatureMatrix};
 
-/// The plausible worlds, which are never none.
+/// The plausible worlds (Eq. 4 of Akewar and Ranjan, arXiv:2608.04289), which are never none.
 ///
 /// There is no constructor: it is a view into a [`crate::Controller`], which is started with a
-/// [`Threshold`] that came out of a calibration, or with the unbounded one. An empty set is
-/// [`Plausibility::Empty`] and certifies nothing, because in an empty set everything would hold.
+/// [`Threshold`] that came out of a calibration, or with the unbounded one (Threshold from
+/// calibration). An empty set is [`Plausibility::Empty`] and certifies nothing, because in an empty set
+/// everything would hold (No vacuous truth).
+///
+/// ```
+/// use safecommit_conformal::{Score, Threshold};
+/// use safecommit_core::{
+///     Action, Controller, Plausibility, Problem, Settings, Subject, Workspace,
+/// };
+///
+/// let mut problem = Problem::new(Subject([3; 32]));
+/// let (delete, send) =
+///     (problem.add_action(Action::default())?, problem.add_action(Action::default())?);
+/// problem.add_world(Score::new(0.1)?, [delete, send])?;
+/// problem.add_world(Score::new(0.1)?, [send])?;
+/// let (settings, mut workspace) = (Settings::default(), Workspace::default());
+/// let mut controller =
+///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+/// let Plausibility::Plausible(plausible) = controller.plausible() else {
+///     panic!("two worlds are plausible");
+/// };
+/// assert_eq!(plausible.certified().iter().collect::<Vec<_>>(), [send]);
+/// assert_eq!(plausible.uncertified_region(delete).collect::<Vec<_>>(), [1]);
+/// assert_eq!(plausible.residual_mass(delete), 0.5);
+/// assert_eq!(plausible.classes().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct PlausibleSet<'a> {
     problem: &'a Problem,
@@ -100,7 +125,8 @@ impl<'a> PlausibleSet<'a> {
     }
 
     /// The mass mu over the plausible worlds, in their order: w proportional to exp(-s / T) times the
-    /// likelihood of the outcomes observed, summing to one.
+    /// likelihood of the outcomes observed, each in [0, 1], summing to one up to rounding. It ranks
+    /// probes; no certificate depends on it.
     #[must_use]
     pub fn weights(&self) -> &'a [f64] {
         &self.retained.weights

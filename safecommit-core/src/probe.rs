@@ -16,6 +16,25 @@ pub struct Probe {
 }
 
 /// P(y | omega) of a probe, as given to [`crate::Problem::add_probe`].
+///
+/// An outcome removes exactly the worlds in which its probability is zero, and multiplies the weights of
+/// the others by it; scores stay as they are.
+///
+/// ```
+/// use safecommit_conformal::Score;
+/// use safecommit_core::{Cost, OutcomeModel, Probability, Problem, ProblemError, Subject};
+///
+/// let mut problem = Problem::new(Subject([3; 32]));
+/// problem.add_world(Score::ZERO, [])?;
+/// problem.add_world(Score::ZERO, [])?;
+/// // The first world yields outcome 0 for certain, the second either one.
+/// let rows = [1.0, 0.0, 0.5, 0.5];
+/// let model = OutcomeModel::Likelihood { outcomes: 2, rows: &rows };
+/// let probe = problem.add_probe(Cost::UNIT, Probability::ZERO, model)?;
+/// assert_eq!(problem.likelihood(probe, 0, 1), 0.0);
+/// assert_eq!(problem.likelihood(probe, 1, 1), 0.5);
+/// # Ok::<(), ProblemError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum OutcomeModel<'a> {
     /// "Is `world` the true one?" with a truthful answer: outcome [`YES`] or [`NO`].

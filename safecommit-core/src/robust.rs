@@ -27,7 +27,8 @@ pub trait Perturbation {
 /// The finding that an action is certified in the problem as it stands and under every perturbation
 /// of a stated set.
 ///
-/// It holds against those perturbations and no others, and it is a type of its own. It comes only out
+/// It holds against those perturbations and no others, and it is a type of its own (the robust variant of
+/// Definition 1 in Akewar and Ranjan, arXiv:2608.04289; [`EvidenceAtoms`] has an example). It comes only out
 /// of [`Controller::certify_robustly`].
 #[derive(Debug, PartialEq)]
 pub struct RobustCertificate {

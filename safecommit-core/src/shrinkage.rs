@@ -12,14 +12,41 @@ pub const SCORE_TOLERANCE: f64 = 1e-12;
 /// that tells nothing would look worth making as soon as it is cheap enough.
 const ROUNDING: f64 = 1e-14;
 
-/// A probe, with what it is expected to contribute.
+/// A probe, with what it is expected to contribute to a certificate.
+///
+/// Delta(p) = min_a M(a) - sum_y min_a M_y(a) (Eq. 12 of Akewar and Ranjan, arXiv:2608.04289), where
+/// M(a) is the mass of the plausible worlds in which action a is not safe and M_y(a) its joint mass with
+/// outcome y. It is the value of the probe's information about what blocks a certificate and about
+/// nothing else: with a single candidate action, or where nothing is safe in any world, it is zero.
+///
+/// ```
+/// use safecommit_conformal::{Score, Threshold};
+/// use safecommit_core::{
+///     Action, Controller, Cost, OutcomeModel, Probability, Problem, Settings, Subject, Workspace,
+/// };
+///
+/// let mut problem = Problem::new(Subject([3; 32]));
+/// let (delete, leave) =
+///     (problem.add_action(Action::default())?, problem.add_action(Action::default())?);
+/// problem.add_world(Score::ZERO, [delete])?;
+/// problem.add_world(Score::ZERO, [leave])?;
+/// let which = OutcomeModel::Partition { outcomes: 2, outcome_of: &[0, 1] };
+/// problem.add_probe(Cost::new(2.0)?, Probability::ZERO, which)?;
+/// let (settings, mut workspace) = (Settings::default(), Workspace::default());
+/// let mut controller =
+///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+/// // One half of the mass blocks either action, and the answer removes all of it.
+/// let choice = controller.shrinkages()[0];
+/// assert_eq!((choice.shrinkage, choice.score), (0.5, 0.25));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProbeChoice {
     /// Position of the probe.
     pub probe: usize,
-    /// Expected certificate shrinkage Delta(p), in [0, 1] up to rounding (Eq. 12).
+    /// Expected certificate shrinkage Delta(p), in [0, 1] up to rounding (Eq. 12). A share of mass.
     pub shrinkage: f64,
-    /// Delta(p) / c(p) (Eq. 13).
+    /// Delta(p) / c(p) (Eq. 13), per unit of cost; finite.
     pub score: f64,
 }
 

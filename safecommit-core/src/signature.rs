@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-/// The signature of a world (Eq. 8): the bit vector of its safety map over the candidate actions.
+/// The signature of a world (Eq. 8 of Akewar and Ranjan, arXiv:2608.04289): the bit vector of its safety map over the candidate actions.
 pub type Signature = ActionSet;
 
 /// A set of actions out of a fixed number of candidates, one bit each.
@@ -255,7 +255,7 @@ impl SignatureMatrix {
     }
 
     /// The actions that are safe in every world: all of them when there is no world, which is why
-    /// nothing but a non-empty plausible set may turn this into a certificate.
+    /// nothing but a non-empty plausible set may turn this into a certificate (No vacuous truth).
     #[must_use]
     pub fn intersection(&self) -> ActionSet {
         if self.words == 1 {

@@ -5,11 +5,36 @@ use thiserror::Error;
 use crate::plausible::PlausibleSet;
 use crate::units::Probability;
 
-/// The finding that the residual mass mu(U(a)) of an action is at most rho.
+/// The finding that the residual mass mu(U(a)) of an action is at most a tolerance rho in [0, 1]
+/// (the soft variant of Definition 1 in Akewar and Ranjan, arXiv:2608.04289).
 ///
 /// The mass is a plausibility weight, not a calibrated probability: nothing bounds the rate of unsafe
 /// commits under it. It is a type of its own, so it can never pass where a [`crate::Certificate`] is
-/// asked for:
+/// asked for. At rho = 0 it may still hold where the hard one does not: the weight of a world whose
+/// score lies some 700 temperatures above the smallest is zero in floating point.
+///
+/// ```
+/// use safecommit_conformal::{Score, Threshold};
+/// use safecommit_core::{
+///     Action, Controller, Plausibility, Probability, Problem, Settings, Subject, Workspace,
+/// };
+///
+/// let mut problem = Problem::new(Subject([3; 32]));
+/// let send = problem.add_action(Action::default())?;
+/// problem.add_world(Score::ZERO, [send])?;
+/// problem.add_world(Score::new(1.0)?, [])?;
+/// let (settings, mut workspace) = (Settings::default(), Workspace::default());
+/// let mut controller =
+///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+/// let Plausibility::Plausible(plausible) = controller.plausible() else {
+///     panic!("two worlds are plausible");
+/// };
+/// // The second world weighs exp(-1 / 0.25) against 1: about 1.8%.
+/// assert!(plausible.certify_softly(send, Probability::new(0.02)?).is_ok());
+/// assert!(plausible.certify_softly(send, Probability::new(0.01)?).is_err());
+/// assert!(plausible.certify(send).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// ```compile_fail
 /// fn execute(_: safecommit_core::Certificate) {}

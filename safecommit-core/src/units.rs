@@ -5,6 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::ProblemError;
 
 /// A probability: a finite number in [0, 1].
+///
+/// ```
+/// use safecommit_core::Probability;
+///
+/// assert_eq!(Probability::new(0.25)?.value(), 0.25);
+/// assert!(Probability::new(1.5).is_err());
+/// # Ok::<(), safecommit_core::ProblemError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Probability(f64);
@@ -47,7 +55,16 @@ impl From<Probability> for f64 {
     }
 }
 
-/// The cost of a probe, in any one unit: finite and above zero, since it divides (Eq. 13).
+/// The cost of a probe, in any one unit: finite and above zero, since it divides (Eq. 13 of Akewar and
+/// Ranjan, arXiv:2608.04289).
+///
+/// ```
+/// use safecommit_core::Cost;
+///
+/// assert_eq!(Cost::new(2.5)?.value(), 2.5);
+/// assert!(Cost::new(0.0).is_err());
+/// # Ok::<(), safecommit_core::ProblemError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Cost(f64);
 

@@ -8,6 +8,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// One decision to take. Fields that are not declared here are refused, so that a misspelt flag is
 /// never taken for an absent one.
+///
+/// ```
+/// use safecommit_core::{Case, Request};
+///
+/// let request = r#"{"actions": [{"id": "send"}], "worlds": [{"id": "usual", "score": 0.1, "safe": ["sent"]}]}"#;
+/// let error = Case::new(serde_json::from_str::<Request>(request)?).unwrap_err();
+/// assert_eq!(error.to_string(), "worlds[0].safe[0]: `sent` is not a declared action");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
