@@ -266,11 +266,13 @@ fn share(value: f64) -> String {
     if hides { format!("{value:e}") } else { rounded }
 }
 
-/// A term of a bound to six decimals, never below its value.
+/// A term of a bound to six decimals, not below its value. A sum of decimals, which is rounded up in its
+/// last bits already, is shown as the decimals add up.
 fn rounded_up(value: f64) -> String {
     let mut shown = format!("{value:.6}");
-    if shown.parse().is_ok_and(|below: f64| below < value) {
-        shown = format!("{:.6}", value + 5e-7);
+    let at_least = value * (1.0 - 1e-14);
+    if shown.parse().is_ok_and(|below: f64| below < at_least) {
+        shown = format!("{:.6}", (value * 1e6).ceil() / 1e6);
     }
     let trimmed = shown.trim_end_matches('0').trim_end_matches('.');
     trimmed.to_owned()
@@ -296,15 +298,18 @@ mod tests {
             0.1 + 0.2,
             1e-9,
             0.123_456_4,
-            0.05_f64.next_up(),
+            0.05 + 1e-14,
+            1e-300,
             1.0,
             0.0,
         ] {
             let shown: f64 = rounded_up(value).parse().unwrap();
-            assert!(shown >= value, "{value}: {shown}");
+            assert!(shown >= value * (1.0 - 1e-14), "{value}: {shown}");
             assert!(shown - value <= 1e-6, "{value}: {shown}");
         }
         assert_eq!(rounded_up(0.05), "0.05");
+        assert_eq!(rounded_up((0.05_f64 + 0.001).next_up()), "0.051");
+        assert_eq!(rounded_up(0.05 + 1e-14), "0.050001");
         assert_eq!(rounded_up(1.0), "1");
         assert_eq!(rounded_up(0.0), "0");
     }

@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result};
 use serde::de::DeserializeSeed;
 
 use crate::locate;
+use crate::objects::FromObjects;
 
 /// Where input comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,7 +183,7 @@ impl JsonText<'_> {
         let mut input = serde_json::Deserializer::from_str(self.text);
         let mut track = serde_path_to_error::Track::new();
         let tracked = serde_path_to_error::Deserializer::new(&mut input, &mut track);
-        let value = match seed.deserialize(tracked) {
+        let value = match seed.deserialize(FromObjects(tracked)) {
             Ok(value) => value,
             Err(error) => {
                 let path = track.path().to_string();

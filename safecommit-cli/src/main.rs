@@ -9,6 +9,7 @@ mod decide;
 mod human;
 mod input;
 mod locate;
+mod objects;
 mod output;
 mod schema;
 mod scores;
@@ -38,8 +39,22 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            output::note(&format!("error: {error:#}"));
+            output::note(&format!("error: {}", in_one_sentence(&error)));
             ExitCode::from(FAILURE)
         }
     }
+}
+
+/// The error and its causes, without those that the error before already quotes.
+fn in_one_sentence(error: &anyhow::Error) -> String {
+    let mut sentence = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if sentence.is_empty() {
+            sentence = cause;
+        } else if !sentence.ends_with(&cause) {
+            sentence.push_str(": ");
+            sentence.push_str(&cause);
+        }
+    }
+    sentence
 }

@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 use safecommit_conformal::{Calibration, CalibrationScore};
 use safecommit_core::{Case, DecisionRecord, Request};
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform as _};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -93,11 +94,48 @@ fn describe<T: JsonSchema>(
     example: &impl Serialize,
 ) -> Result<Schema> {
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    RecursiveTransform(clean_description).transform(&mut schema);
     schema.insert("title".to_owned(), title.into());
     schema.insert("description".to_owned(), description.into());
     let example = serde_json::to_value(example)?;
     schema.insert("examples".to_owned(), Value::Array(vec![example]));
     Ok(schema)
+}
+
+/// Descriptions come from the documentation of Rust types: leaves out their sections and code, and keeps
+/// the text of links.
+fn clean_description(schema: &mut Schema) {
+    let Some(Value::String(text)) = schema.get_mut("description") else {
+        return;
+    };
+    let prose = text.split("\n\n").take_while(|paragraph| {
+        let markup = ["# ", "```"];
+        !markup.iter().any(|start| paragraph.starts_with(start))
+    });
+    let paragraphs: Vec<String> = prose
+        .map(|paragraph| without_links(&paragraph.replace('\n', " ")))
+        .collect();
+    *text = paragraphs.join("\n\n");
+}
+
+/// Turns links to code, such as "[`crate::Case`]", into the last part of what they name.
+fn without_links(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once("[`")
+        && let Some((name, after)) = link.split_once("`]")
+    {
+        let name = name.rsplit("::").next().unwrap_or(name);
+        plain.push_str(&format!("{before}`{name}`"));
+        rest = match after
+            .strip_prefix('(')
+            .and_then(|target| target.split_once(')'))
+        {
+            Some((_, after)) => after,
+            None => after,
+        };
+    }
+    plain + rest
 }
 
 const EITHER_ASKS_OR_OUTCOMES: [(&str, &str); 2] = [("asks", "string"), ("outcomes", "array")];
@@ -187,4 +225,20 @@ fn example_request() -> Result<Request> {
         "settings": {"max_probes": 2}
     });
     serde_json::from_value(request).context("the example is a request")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_become_names() {
+        let check = |text: &str, expect: &str| assert_eq!(without_links(text), expect);
+        check("validated by [`crate::Case::new`].", "validated by `new`.");
+        check("the law [`Law`](crate::Law); and", "the law `Law`; and");
+        check(
+            "in [0, 1] of `worlds[2]`, [`open",
+            "in [0, 1] of `worlds[2]`, [`open",
+        );
+    }
 }

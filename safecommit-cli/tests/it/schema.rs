@@ -1,0 +1,255 @@
+//! The schemas hold for every example and every decision, and not for what is wrong.
+
+use boon::{Compiler, SchemaIndex, Schemas};
+use serde_json::{Value, json};
+
+use crate::program::{Folder, example, examples};
+
+struct Schema {
+    schemas: Schemas,
+    index: SchemaIndex,
+    text: Value,
+}
+
+impl Schema {
+    fn of(form: &str) -> Self {
+        let text = Folder::new().run(["schema", form]).prints(0);
+        let text: Value = serde_json::from_str(&text).unwrap();
+        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        compiler.add_resource("schema.json", text.clone()).unwrap();
+        let index = compiler.compile("schema.json", &mut schemas).unwrap();
+        Self {
+            schemas,
+            index,
+            text,
+        }
+    }
+
+    #[track_caller]
+    fn accepts(&self, value: &Value) {
+        let error = self.schemas.validate(value, self.index).err();
+        let error = error.map(|error| format!("{error:#}"));
+        assert_eq!(error, None, "{value:#}");
+    }
+
+    #[track_caller]
+    fn rejects(&self, value: &Value) {
+        assert!(
+            self.schemas.validate(value, self.index).is_err(),
+            "{value:#}"
+        );
+    }
+}
+
+fn parse(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn requests() -> Vec<Value> {
+    let names = examples(".json");
+    let single = names.iter().filter(|name| *name != "calibration.json");
+    let mut requests: Vec<Value> = single.map(|name| parse(&example(name))).collect();
+    requests.extend(example("stream.jsonl").lines().map(parse));
+    requests
+}
+
+#[test]
+fn each_schema_says_what_it_is_and_accepts_its_own_examples() {
+    for form in ["request", "decision", "calibration", "error"] {
+        let schema = Schema::of(form);
+        assert_eq!(
+            schema.text["$schema"],
+            "https://json-schema.org/draft/2020-12/schema"
+        );
+        assert!(
+            schema.text["title"]
+                .as_str()
+                .unwrap()
+                .starts_with("SafeCommit")
+        );
+        assert!(schema.text["description"].is_string());
+        let text = schema.text.to_string();
+        for leftover in ["```", "crate::", "# Examples", "](", "[`"] {
+            assert!(!text.contains(leftover), "{form}: {leftover}");
+        }
+        let examples = schema.text["examples"].as_array().unwrap();
+        assert!(!examples.is_empty());
+        for example in examples {
+            schema.accepts(example);
+        }
+    }
+}
+
+#[test]
+fn requests_and_their_decisions_hold() {
+    let (request, decision) = (Schema::of("request"), Schema::of("decision"));
+    let folder = Folder::new();
+    folder.write("cal.json", example("calibration.json"));
+    for value in requests() {
+        request.accepts(&value);
+        decision.rejects(&value);
+        for calibration in [&[][..], &["--calibration", "cal.json"]] {
+            let arguments = [&["decide", "-", "--format", "json"], calibration].concat();
+            let decided = parse(&folder.run_on(value.to_string(), arguments).stdout);
+            decision.accepts(&decided);
+            request.rejects(&decided);
+        }
+    }
+}
+
+#[test]
+fn the_example_request_of_the_schema_decides_as_the_example_decision() {
+    let request = Schema::of("request").text["examples"][0].to_string();
+    let decided = Folder::new().run_on(request, ["decide", "-", "--format", "json"]);
+    assert_eq!(
+        parse(&decided.stdout),
+        Schema::of("decision").text["examples"][0]
+    );
+}
+
+#[test]
+fn calibrations_hold() {
+    let schema = Schema::of("calibration");
+    schema.accepts(&parse(&example("calibration.json")));
+    let folder = Folder::new();
+    for scores in ["", "0.5\n", "missing\n", "1\n2\n3\nmissing\n"] {
+        for more in [&[][..], &["--misses-counted"]] {
+            let arguments = [&["calibrate", "--scores", "-", "--alpha", "0.250"], more].concat();
+            schema.accepts(&parse(&folder.run_on(scores, arguments).prints(0)));
+        }
+    }
+}
+
+#[test]
+fn error_lines_hold() {
+    let schema = Schema::of("error");
+    let answers = Folder::new().run_on(example("broken/stream.jsonl"), ["decide", "-", "--jsonl"]);
+    let errors: Vec<Value> = answers
+        .stdout
+        .lines()
+        .map(parse)
+        .filter(|answer| answer.get("error").is_some())
+        .collect();
+    assert_eq!(errors.len(), 2, "{answers:?}");
+    for error in &errors {
+        schema.accepts(error);
+    }
+    schema.rejects(&json!({"error": {"file": "a", "line": 0, "field": null, "message": "b"}}));
+    schema.rejects(&json!({"error": {"file": "a", "line": 1, "message": "b"}}));
+}
+
+/// Puts `value` at `pointer`; null removes the field.
+fn edited(original: &Value, pointer: &str, value: &Value) -> Value {
+    let mut edited = original.clone();
+    let (parent, field) = pointer.rsplit_once('/').unwrap();
+    let object = edited.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+    if value.is_null() {
+        assert!(object.remove(field).is_some(), "{pointer}");
+    } else {
+        object.insert(field.to_owned(), value.clone());
+    }
+    edited
+}
+
+#[test]
+fn what_the_program_refuses_in_a_request_the_schema_refuses() {
+    let schema = Schema::of("request");
+    let good = parse(&example("1-before-any-probe.json"));
+    for (pointer, value) in [
+        ("/actions", Value::Null),
+        ("/worlds", Value::Null),
+        ("/worlds", json!([["w1-temporary-and-valid", 0.5, []]])),
+        ("/actions", json!([])),
+        ("/actions/0/id", Value::Null),
+        ("/actions/0/id", json!("")),
+        ("/actions/0/severity", json!(-1)),
+        ("/actions/0/sverity", json!(1)),
+        ("/worlds/0/score", Value::Null),
+        ("/worlds/0/score", json!("0.5")),
+        ("/worlds/0/safe", json!("delete-outputs")),
+        ("/probes/0/cost", json!(0)),
+        ("/probes/0/cost", json!(-2)),
+        ("/probes/0/error_rate", json!(1.5)),
+        ("/probes/0/outcomes", json!([])),
+        ("/probes/0/outcomes", Value::Null),
+        ("/probes/0/asks", json!("w1-temporary-and-valid")),
+        (
+            "/probes/0/outcomes/0/likelihood",
+            json!({"w1-temporary-and-valid": 1}),
+        ),
+        ("/probes/0/outcomes/0/worlds", Value::Null),
+        ("/observed", json!([{"probe": "are-you-sure"}])),
+        ("/beta", json!(2)),
+        ("/beta", json!("unknown")),
+        ("/settings", json!({"temperature": 0})),
+        ("/settings", json!({"max_probes": -1})),
+        ("/settings", json!({"max_probes": 4_294_967_296_u64})),
+        ("/settings", json!({"max_cost": -1})),
+        ("/priority", json!(1)),
+    ] {
+        let bad = edited(&good, pointer, &value);
+        schema.rejects(&bad);
+        let run = Folder::new().run_on(bad.to_string(), ["decide", "-"]);
+        assert_eq!(run.code, Some(1), "{pointer} {value}: {run:?}");
+    }
+}
+
+#[test]
+fn null_counts_as_absent_for_the_schema_as_for_the_program() {
+    let schema = Schema::of("request");
+    let mut request = parse(&example("1-before-any-probe.json"));
+    request["probes"][0]["asks"] = Value::Null;
+    request["probes"][0]["outcomes"][0]["likelihood"] = Value::Null;
+    request["beta"] = Value::Null;
+    schema.accepts(&request);
+    Folder::new()
+        .run_on(request.to_string(), ["decide", "-"])
+        .prints(3);
+}
+
+#[test]
+fn decisions_and_calibrations_that_make_no_sense_are_refused() {
+    let schema = Schema::of("decision");
+    let folder = Folder::new();
+    let arguments = ["decide", "-", "--format", "json"];
+    let commit = parse(
+        &folder
+            .run_on(example("2a-recipient-current.json"), arguments)
+            .stdout,
+    );
+    for (pointer, value) in [
+        ("/decision", json!("probe")),
+        ("/decision", json!("perhaps")),
+        ("/certificate", Value::Null),
+        ("/certificate", json!("sealed")),
+        (
+            "/fallback",
+            json!({"kind": "defer", "reason": "r", "explanation": "e"}),
+        ),
+        ("/action", Value::Null),
+        ("/bound", Value::Null),
+        ("/subject", json!(7)),
+        ("/worlds/0/fate", json!("gone")),
+    ] {
+        schema.rejects(&edited(&commit, pointer, &value));
+    }
+    let mut without_action = commit;
+    without_action["action"] = Value::Null;
+    schema.rejects(&without_action);
+
+    let schema = Schema::of("calibration");
+    let good = parse(&example("calibration.json"));
+    for (pointer, value) in [
+        ("/alpha", json!(0.05)),
+        ("/alpha", json!("0")),
+        ("/alpha", json!("1.5")),
+        ("/n", json!(-1)),
+        ("/threshold", Value::Null),
+        ("/threshold", json!("unbounded")),
+        ("/scores_sha256", json!("abc")),
+        ("/guarantee", json!("absolute")),
+        ("/note", json!("mine")),
+    ] {
+        schema.rejects(&edited(&good, pointer, &value));
+    }
+}

@@ -1,0 +1,83 @@
+//! The command line itself: what is refused, and the help.
+
+use crate::program::{Folder, Run};
+
+#[track_caller]
+fn refused(run: &Run, expect: &str) {
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert_eq!(run.stdout, "");
+    assert!(run.stderr.contains(expect), "{run:?}");
+}
+
+#[test]
+fn usage_errors_exit_with_2() {
+    let folder = Folder::new();
+    folder.write("s.csv", "score\n0.5\n");
+    folder.write("s.txt", "0.5\n");
+    for (arguments, expect) in [
+        ("", "Usage:"),
+        ("decode", "unrecognized subcommand 'decode'"),
+        ("decide", "REQUEST.json"),
+        ("decide a.json --format yaml", "invalid value 'yaml'"),
+        (
+            "decide - --jsonl --format human",
+            "cannot take --format human",
+        ),
+        (
+            "decide - --calibration -",
+            "cannot both come from standard input",
+        ),
+        ("schema requests", "invalid value 'requests'"),
+        ("calibrate --scores s.txt", "--alpha"),
+        (
+            "calibrate --scores s.txt --alpha 1.5",
+            "alpha `1.5` is not strictly between 0 and 1",
+        ),
+        (
+            "calibrate --scores s.txt --alpha 0",
+            "alpha `0` is not strictly between 0 and 1",
+        ),
+        (
+            "calibrate --scores s.txt --alpha -0.1",
+            "alpha `-0.1` is not strictly between 0 and 1",
+        ),
+        (
+            "calibrate --scores s.txt --alpha NaN",
+            "alpha `NaN` is not a plain decimal",
+        ),
+        (
+            "calibrate --scores s.txt --alpha 0.1 --field score",
+            "--field names a field of JSONL",
+        ),
+        (
+            "bench run --data d --method best --alpha 0.1 --max-probes 2 --decisions -",
+            "unknown method `best`",
+        ),
+        (
+            "bench run --data d --method safecommit --alpha 0.1 --max-probes -1 --decisions -",
+            "--max-probes",
+        ),
+    ] {
+        refused(&folder.run(arguments.split_whitespace()), expect);
+    }
+    assert_eq!(folder.names(), ["s.csv", "s.txt"]);
+}
+
+#[test]
+fn the_help_lists_the_exit_codes() {
+    for arguments in ["--help", "decide --help", "calibrate --help", "help bench"] {
+        let help = Folder::new().run(arguments.split_whitespace()).prints(0);
+        let documents = help.contains("3  a single `decide`: a probe is needed")
+            && help.contains("4  a single `decide`: fallback");
+        assert_eq!(documents, arguments != "help bench", "{help}");
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let version = Folder::new().run(["--version"]).prints(0);
+    assert_eq!(
+        version,
+        concat!("safecommit ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
