@@ -1,0 +1,51 @@
+//! The tables that the README shows.
+
+use anyhow::{Context as _, bail};
+use safecommit_bench::Table;
+
+use crate::generated::Generated;
+use crate::project;
+
+/// The README with the tables as they are now, each between its two markers.
+pub(crate) fn render(tables: &[Table]) -> anyhow::Result<Generated> {
+    let path = project::readme();
+    let shown = project::shown(&path);
+    let mut text =
+        std::fs::read_to_string(&path).with_context(|| format!("cannot read `{shown}`"))?;
+    for table in tables {
+        text = replace(&text, table).with_context(|| format!("`{shown}`"))?;
+    }
+    Ok(Generated::text(path, text))
+}
+
+fn replace(text: &str, table: &Table) -> anyhow::Result<String> {
+    let name = table.name();
+    let (begin, end) = (
+        format!("<!-- begin table {name} -->\n"),
+        format!("<!-- end table {name} -->\n"),
+    );
+    let mut parts = text.split(begin.as_str());
+    let (Some(before), Some(rest), None) = (parts.next(), parts.next(), parts.next()) else {
+        bail!("there is not exactly one marker `{}`", begin.trim_end());
+    };
+    let Some((_, after)) = rest.split_once(end.as_str()) else {
+        bail!("no marker `{}` follows its beginning", end.trim_end());
+    };
+    Ok(format!(
+        "{before}{begin}\n{}\n{end}{after}",
+        table.markdown(3)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_names_its_commands() {
+        let text = std::fs::read_to_string(project::readme()).unwrap();
+        for command in ["cargo xtask reproduce\n", "cargo test --workspace\n"] {
+            assert!(text.contains(command), "{command}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What `cargo xtask reproduce` prints: the paper's figures and ours side by side.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use safecommit_bench::{Bound, Claim, Findings, PROVENANCE};
+
+/// The report, without times.
+pub(crate) fn render(findings: &Findings) -> String {
+    let mut text =
+        format!("{PROVENANCE}\n\nPublished and ours (rates in per cent, probes as a mean)\n");
+    text.push_str(&comparisons(findings));
+    text.push_str("\nPublished statements\n");
+    text.push_str(&claims(&findings.claims));
+    text.push_str("\nGuarantees (not in the paper's tables)\n");
+    text.push_str(&claims(&findings.guarantees));
+    text.push_str(&bounds(&findings.bounds));
+    text
+}
+
+fn comparisons(findings: &Findings) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        // Wide enough for every cell, whatever the terminal: a wrapped number is hard to read.
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header([
+            "experiment",
+            "cell",
+            "metric",
+            "published",
+            "ours",
+            "s.e.",
+            "difference",
+            "in s.e.",
+            "tolerance",
+            "",
+        ]);
+    for cell in &findings.comparisons {
+        let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+        table.add_row([
+            cell.experiment.name().to_owned(),
+            cell.cell.clone(),
+            cell.metric.name().to_owned(),
+            cell.published.to_string(),
+            or_none(cell.ours.map(|ours| format!("{:.2}", ours.mean))),
+            or_none(cell.ours.map(|ours| format!("{:.3}", ours.se))),
+            or_none(cell.difference().map(|value| format!("{value:+.2}"))),
+            or_none(cell.standard_errors().map(|value| format!("{value:+.1}"))),
+            cell.tolerance.to_string(),
+            if cell.holds() { "within" } else { "OUTSIDE" }.to_owned(),
+        ]);
+    }
+    for column in 3..9 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    format!("{table}\n")
+}
+
+fn claims(claims: &[Claim]) -> String {
+    let line = |claim: &Claim| {
+        let verdict = if claim.holds { "holds" } else { "FAILS" };
+        format!("  {verdict}  {}: {}\n", claim.statement, claim.evidence)
+    };
+    claims.iter().map(line).collect()
+}
+
+fn bounds(bounds: &[Bound]) -> String {
+    let failing: Vec<&Bound> = bounds.iter().filter(|bound| !bound.holds()).collect();
+    let mut text = format!(
+        "  {}  unsafe commit rate is at most beta + (1 - beta) alpha plus 4 standard errors: {} of {} rows\n",
+        if failing.is_empty() { "holds" } else { "FAILS" },
+        bounds.len() - failing.len(),
+        bounds.len()
+    );
+    for bound in failing {
+        text.push_str(&format!("         {bound}\n"));
+    }
+    text
+}

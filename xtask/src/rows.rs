@@ -1,0 +1,119 @@
+//! `tables.json`: every row of every experiment, for programs.
+
+use safecommit_bench::{Estimate, Results, Row};
+use serde::Serialize;
+
+/// A row of the file. Rates are fractions; the five metrics are over all episodes of the row.
+#[derive(Serialize)]
+struct RowRecord {
+    experiment: &'static str,
+    method: &'static str,
+    family: Option<&'static str>,
+    alpha: f64,
+    max_probes: u32,
+    beta: f64,
+    episodes: u64,
+    ucr: Estimate,
+    ts: Estimate,
+    cc: Estimate,
+    fr: Estimate,
+    probes: Estimate,
+}
+
+impl From<&Row> for RowRecord {
+    fn from(row: &Row) -> Self {
+        Self {
+            experiment: row.experiment.name(),
+            method: row.setting.method.name(),
+            family: row.family.map(|family| family.name()),
+            alpha: row.setting.alpha.to_f64(),
+            max_probes: row.setting.max_probes,
+            beta: row.setting.beta,
+            episodes: row.episodes,
+            ucr: row.ucr,
+            ts: row.ts,
+            cc: row.cc,
+            fr: row.fr,
+            probes: row.probes,
+        }
+    }
+}
+
+/// The file: a list, a row a line.
+pub(crate) fn render(results: &Results) -> anyhow::Result<String> {
+    let mut lines = Vec::with_capacity(results.rows.len());
+    for row in &results.rows {
+        lines.push(serde_json::to_string(&RowRecord::from(row))?);
+    }
+    Ok(format!("[\n{}\n]\n", lines.join(",\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use safecommit_bench::{Experiment, Parameters, Prepared};
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_flat_list_with_one_row_a_key() {
+        let small = Parameters::project_toml().replace(
+            "calibration = 2000\ntest = 4000\nalpha",
+            "calibration = 50\ntest = 40\nalpha",
+        );
+        let parameters = Parameters::from_toml(&small).unwrap();
+        let results = Prepared::new(&parameters).run(&|_| ());
+        let rows: Vec<Value> = serde_json::from_str(&render(&results).unwrap()).unwrap();
+        assert_eq!(rows.len(), results.rows.len());
+        let fields = [
+            "alpha",
+            "beta",
+            "cc",
+            "episodes",
+            "experiment",
+            "family",
+            "fr",
+            "max_probes",
+            "method",
+            "probes",
+            "ts",
+            "ucr",
+        ];
+        let key_fields = [
+            "experiment",
+            "method",
+            "family",
+            "alpha",
+            "max_probes",
+            "beta",
+        ];
+        let mut keys = BTreeSet::new();
+        for row in &rows {
+            let row = row.as_object().unwrap();
+            let names: BTreeSet<&str> = row.keys().map(String::as_str).collect();
+            assert_eq!(names, BTreeSet::from(fields));
+            let key: Vec<String> = key_fields
+                .iter()
+                .map(|name| row[*name].to_string())
+                .collect();
+            assert!(keys.insert(key.clone()), "{key:?} twice");
+            for metric in ["ucr", "ts", "cc", "fr", "probes"] {
+                assert!(row[metric]["mean"].is_number() && row[metric]["se"].is_number());
+                assert_eq!(row[metric].as_object().unwrap().len(), 2);
+            }
+            let experiment = row["experiment"].as_str().unwrap();
+            assert_eq!(
+                row["family"].is_null(),
+                experiment != Experiment::Family.name()
+            );
+            if experiment != Experiment::ProposalMiss.name() {
+                assert_eq!(row["beta"].as_f64(), Some(0.0));
+            }
+            if ["probe_budget", "alpha"].contains(&experiment) {
+                assert_eq!(row["method"], "safecommit");
+            }
+        }
+    }
+}

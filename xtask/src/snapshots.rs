@@ -1,0 +1,89 @@
+//! The tables as insta snapshots, read and written here so that no setting of insta has a say.
+
+use std::collections::BTreeSet;
+
+use anyhow::Context as _;
+use safecommit_bench::Table;
+
+use crate::generated::Generated;
+use crate::project;
+
+/// Where the text of all snapshots is made.
+const SOURCE: &str = "safecommit-bench/src/tables.rs";
+
+/// The snapshot files of the tables.
+pub(crate) fn render(tables: &[Table]) -> Vec<Generated> {
+    let directory = project::snapshots();
+    let file = |table: &Table| {
+        let path = directory.join(file_name(table));
+        Generated::text(path, snapshot(table))
+    };
+    tables.iter().map(file).collect()
+}
+
+/// Snapshots of tables that there are none of.
+pub(crate) fn unknown(tables: &[Table]) -> anyhow::Result<Vec<String>> {
+    let directory = project::snapshots();
+    let known: BTreeSet<String> = tables.iter().map(file_name).collect();
+    let mut unknown = BTreeSet::new();
+    let shown = project::shown(&directory);
+    let entries =
+        std::fs::read_dir(&directory).with_context(|| format!("cannot read `{shown}`"))?;
+    for entry in entries {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".snap") && !known.contains(&name) {
+            unknown.insert(format!("`{shown}/{name}` is the snapshot of no table"));
+        }
+    }
+    Ok(unknown.into_iter().collect())
+}
+
+fn file_name(table: &Table) -> String {
+    format!("{}.snap", table.name())
+}
+
+fn snapshot(table: &Table) -> String {
+    let (name, text) = (table.name(), table.markdown(2));
+    format!(
+        "---\nsource: {SOURCE}\nexpression: {name}\n---\n{}\n",
+        text.trim_end()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use safecommit_bench::Parameters;
+
+    use super::*;
+    use crate::reproduce::experiments;
+    use crate::stages::Stages;
+
+    /// The same comparison as `cargo xtask reproduce` makes, and insta's own reading of the same files: it finds
+    /// the table in them, and would write them as they are.
+    #[test]
+    fn tables_are_those_of_the_snapshots() {
+        let parameters = Parameters::project().unwrap();
+        let outcome = experiments(&parameters, &mut Stages::default()).unwrap();
+        assert_eq!(outcome.findings.failures(), Vec::<String>::new());
+        assert_eq!(unknown(&outcome.tables).unwrap(), Vec::<String>::new());
+        for file in render(&outcome.tables) {
+            assert_eq!(file.difference(), None);
+        }
+        let again = tempfile::tempdir().unwrap();
+        for table in &outcome.tables {
+            let path = project::snapshots().join(file_name(table));
+            let read = insta::Snapshot::from_file(&path).unwrap();
+            assert_eq!(read.metadata().source(), Some(SOURCE));
+            assert_eq!(read.metadata().expression(), Some(table.name()));
+            let insta::internals::SnapshotContents::Text(text) = read.contents() else {
+                panic!("{} is no text", path.display());
+            };
+            assert_eq!(text.to_string(), table.markdown(2).trim_end());
+            let copy = again.path().join(file_name(table));
+            read.save(&copy).unwrap();
+            assert_eq!(std::fs::read(copy).unwrap(), std::fs::read(path).unwrap());
+        }
+        let readme = crate::readme::render(&outcome.tables).unwrap();
+        assert_eq!(readme.difference(), None);
+    }
+}
