@@ -115,6 +115,7 @@ impl DecideArguments {
 
 /// Print the JSON Schema (draft 2020-12) of a form that is read or written here.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct SchemaArguments {
     /// Which form
     #[arg(value_enum)]
@@ -207,6 +208,7 @@ impl CalibrateArguments {
 
 /// Generate the controlled benchmark, or run a method on it.
 #[derive(Debug, Subcommand)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) enum BenchCommand {
     Generate(GenerateArguments),
     Run(RunArguments),
@@ -217,6 +219,7 @@ pub(crate) enum BenchCommand {
 /// The files are train.jsonl, validation.jsonl, calibration.jsonl, test.jsonl and manifest.json, the
 /// same bytes on every machine. Each replaces an existing one atomically, the manifest last.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct GenerateArguments {
     /// Directory to write to; made if its parent exists
     #[arg(long, value_name = "DIR")]
@@ -230,6 +233,7 @@ pub(crate) struct GenerateArguments {
 /// is null unless commit; probes are ids in the order made; kappa is the threshold, null if unbounded.
 /// Prints counts and rates.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct RunArguments {
     /// Directory with the four splits and the manifest that they are checked against
     #[arg(long, value_name = "DIR")]
@@ -256,4 +260,14 @@ pub(crate) struct RunArguments {
 /// A usage error about options that do not go together.
 fn conflict(message: &str) -> clap::Error {
     Cli::command().error(ErrorKind::ArgumentConflict, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
 }

@@ -21,7 +21,7 @@ use clap::Parser as _;
 
 use crate::cli::{Cli, Command};
 
-/// Exit code of a failure; usage errors exit with 2, see [`cli`].
+/// Exit code of a failure; the parser of the command line exits with 2.
 const FAILURE: u8 = 1;
 
 fn main() -> ExitCode {

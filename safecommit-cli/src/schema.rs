@@ -118,7 +118,7 @@ fn clean_description(schema: &mut Schema) {
     *text = paragraphs.join("\n\n");
 }
 
-/// Turns links to code, such as "[`crate::Case`]", into the last part of what they name.
+/// Turns links to code into the last part of what they name.
 fn without_links(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -121,6 +121,8 @@ fn read_lines(
 
 const BLANK: &str = "the line is blank, but every line is one case";
 
+const LONE_RETURN: &str = "a carriage return stands without a line feed";
+
 /// Reads a JSON object and keeps the score in one field; no key may come twice.
 #[derive(Clone, Copy)]
 struct ScoreField<'a>(&'a str);
@@ -176,14 +178,18 @@ fn find_column(header: &csv::StringRecord, name: &str) -> Result<usize, String> 
     }
 }
 
-/// Refuses what the CSV parser would pass over in silence: blank lines, which it skips, and a quote
-/// that is never closed, which swallows the rows after it.
+/// Refuses what the CSV parser would pass over in silence: blank lines, which it skips, carriage returns
+/// alone, which end a line for it and may hide a blank one, and a quote that is never closed, which
+/// swallows the rows after it.
 fn refuse_dropped_rows(source: &Source, text: &str) -> Result<(), InputError> {
     let mut quoted_since = None;
     for (at, line) in text.lines().enumerate() {
         let number = at + 1;
         if quoted_since.is_none() && line.trim_ascii().is_empty() {
             return Err(InputError::new(source, number, BLANK));
+        }
+        if line.contains('\r') {
+            return Err(InputError::new(source, number, LONE_RETURN));
         }
         // A doubled quote inside a quoted field changes nothing, as two changes do.
         if line.matches('"').count() % 2 == 1 {

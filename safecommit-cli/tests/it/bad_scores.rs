@@ -172,6 +172,15 @@ fn csv() {
 }
 
 #[test]
+fn csv_with_carriage_returns_alone() {
+    check(
+        "s.csv",
+        "score\r0.5\r\r0.7\r",
+        "s.csv:1: a carriage return stands without a line feed",
+    );
+}
+
+#[test]
 fn files_that_cannot_be_read_or_written() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("folder")).unwrap();

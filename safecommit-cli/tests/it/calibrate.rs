@@ -31,6 +31,15 @@ fn the_same_scores_in_three_forms_give_one_calibration() {
         ("scores.csv", CSV, &[][..]),
         ("scores.csv", &CSV.replace('\n', "\r\n"), &[]),
         ("scores.CSV", CSV, &["--field", "score"]),
+        (
+            "scores.csv",
+            &format!("\u{feff}{}", CSV.replace("case,", ""))
+                .replace("1,0", "0")
+                .replace("2,m", "m")
+                .replace("3, ", " ")
+                .replace("4,", ""),
+            &[],
+        ),
         ("scores.jsonl", JSONL, &[]),
         ("scores.ndjson", JSONL, &[]),
         ("scores.data", JSONL, &["--input", "jsonl"]),

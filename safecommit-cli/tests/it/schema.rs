@@ -194,6 +194,98 @@ fn what_the_program_refuses_in_a_request_the_schema_refuses() {
     }
 }
 
+/// Every value of `original` taken out, and replaced by each of `values`.
+fn mutations(original: &Value, values: &[Value]) -> Vec<Value> {
+    fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+        let children: Vec<(String, &Value)> = match value {
+            Value::Object(fields) => {
+                let fields = fields.iter();
+                fields
+                    .map(|(key, child)| (format!("{at}/{key}"), child))
+                    .collect()
+            }
+            Value::Array(elements) => {
+                let elements = elements.iter().enumerate();
+                elements
+                    .map(|(index, child)| (format!("{at}/{index}"), child))
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        for (pointer, child) in children {
+            pointers(child, &pointer, found);
+            found.push(pointer);
+        }
+    }
+
+    let mut found = Vec::new();
+    pointers(original, "", &mut found);
+    let mut mutated = Vec::new();
+    for pointer in &found {
+        for value in values {
+            let mut changed = original.clone();
+            *changed.pointer_mut(pointer).unwrap() = value.clone();
+            mutated.push(changed);
+        }
+        let (parent, last) = pointer.rsplit_once('/').unwrap();
+        let mut changed = original.clone();
+        let parent = changed.pointer_mut(parent).unwrap();
+        if let Some(fields) = parent.as_object_mut() {
+            fields.remove(last);
+        } else if let Some(elements) = parent.as_array_mut() {
+            elements.remove(last.parse().unwrap());
+        }
+        mutated.push(changed);
+    }
+    mutated
+}
+
+#[test]
+fn what_the_program_takes_the_schema_takes() {
+    let (request, decision) = (Schema::of("request"), Schema::of("decision"));
+    let values = [
+        Value::Null,
+        json!(true),
+        json!(-1),
+        json!(0),
+        json!(0.5),
+        json!(7),
+        json!(""),
+        json!("x"),
+        json!([]),
+        json!(["w2-path-repurposed"]),
+        json!({}),
+        json!({"w1-temporary-and-valid": 1.0}),
+    ];
+    let mut original = parse(&example("2a-recipient-current.json"));
+    original["beta"] = json!(0.01);
+    original["hard_evidence"] = json!([{"world": "w1-temporary-and-valid", "reason": "no"}]);
+    original["settings"] = json!({
+        "temperature": 0.5, "eta": 0.0, "severity_weight": 1.0, "max_probes": 2, "max_cost": 9.0
+    });
+    let mutated = mutations(&original, &values);
+    let lines: Vec<String> = mutated.iter().map(Value::to_string).collect();
+    let run = Folder::new().run_on(lines.join("\n"), ["decide", "-", "--jsonl"]);
+    let answers: Vec<Value> = run.stdout.lines().map(parse).collect();
+    assert_eq!(answers.len(), mutated.len());
+    let taken = mutated
+        .iter()
+        .zip(&answers)
+        .filter(|(_, answer)| answer.get("error").is_none());
+    let mut count = 0;
+    for (mutation, answer) in taken {
+        request.accepts(mutation);
+        decision.accepts(answer);
+        count += 1;
+    }
+    // The property says something about both kinds.
+    assert!(
+        count > 100 && count < mutated.len() - 100,
+        "{count} of {}",
+        mutated.len()
+    );
+}
+
 #[test]
 fn null_counts_as_absent_for_the_schema_as_for_the_program() {
     let schema = Schema::of("request");

@@ -169,3 +169,36 @@ fn an_empty_stream_is_answered_by_nothing() {
         );
     }
 }
+
+/// Every cut and every change of one byte is answered by one line, and a cut never by a decision.
+#[test]
+fn damaged_lines_are_answered_one_by_one() {
+    let whole = example("stream.jsonl").lines().nth(1).unwrap().to_owned();
+    let cuts: Vec<Vec<u8>> = (1..whole.len())
+        .map(|end| whole.as_bytes()[..end].to_vec())
+        .collect();
+    let changes =
+        (0..whole.len()).flat_map(|at| b"\0\"{}[],:x-\xff".iter().map(move |byte| (at, *byte)));
+    let changes = changes.map(|(at, byte)| {
+        let mut changed = whole.clone().into_bytes();
+        changed[at] = byte;
+        changed
+    });
+    let lines: Vec<Vec<u8>> = cuts.iter().cloned().chain(changes).collect();
+    let mut input = lines.join(&b'\n');
+    input.push(b'\n');
+
+    let run = Folder::new().run_on(input, ["decide", "-", "--jsonl"]);
+    assert_eq!(run.code, Some(1));
+    let answers = values(&run.stdout);
+    assert_eq!(answers.len(), lines.len());
+    for (at, answer) in answers.iter().enumerate() {
+        if let Some(error) = answer.get("error") {
+            assert_eq!(error["line"], at + 1);
+            assert_ne!(error["message"], "");
+        } else {
+            assert!(at >= cuts.len(), "{answer}");
+            assert!(answer["decision"].is_string(), "{answer}");
+        }
+    }
+}

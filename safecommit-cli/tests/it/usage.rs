@@ -64,12 +64,26 @@ fn usage_errors_exit_with_2() {
 }
 
 #[test]
-fn the_help_lists_the_exit_codes() {
-    for arguments in ["--help", "decide --help", "calibrate --help", "help bench"] {
-        let help = Folder::new().run(arguments.split_whitespace()).prints(0);
-        let documents = help.contains("3  a single `decide`: a probe is needed")
-            && help.contains("4  a single `decide`: fallback");
-        assert_eq!(documents, arguments != "help bench", "{help}");
+fn every_help_lists_the_exit_codes() {
+    for command in [
+        "",
+        "decide",
+        "schema",
+        "calibrate",
+        "bench",
+        "bench generate",
+        "bench run",
+    ] {
+        let arguments = command.split_whitespace().chain(["--help"]);
+        let help = Folder::new().run(arguments).prints(0);
+        for line in [
+            "1  failure: ",
+            "2  usage: ",
+            "3  a single `decide`: a probe is needed",
+            "4  a single `decide`: fallback",
+        ] {
+            assert!(help.contains(line), "{command}: {help}");
+        }
     }
 }
 
