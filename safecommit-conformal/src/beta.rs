@@ -27,8 +27,9 @@ pub const STATRS_LIMIT: f64 = 100.0;
 /// have full relative accuracy, however small: ask for the tail that is meant, since one minus the
 /// other has lost the digits of a small one.
 ///
-/// Relative errors against reference values, for shapes up to 10^8: at most 2.1e-13 in the smaller
-/// tail; at most 4.1e-14 in a quantile or its complement, whichever is smaller. Quantiles, and tails
+/// Relative errors against reference values: at most 2.1e-13 in the smaller tail, for shapes up to
+/// 10^8; at most 4.1e-14 in a quantile or its complement, whichever is smaller, for shapes up to
+/// 10^6, and below 1e-12 up to 10^8. Quantiles, and tails
 /// beyond [`STATRS_LIMIT`], are the same on every platform; the other tails may differ in their last
 /// digits, since statrs takes logarithms from the platform.
 ///
