@@ -218,13 +218,33 @@ mod tests {
             assert_eq!(error.field(), field);
             assert!(error.to_string().contains(part), "{error}");
         };
-        check("ucr = 41.2", "ucr = nan", "main.single_world.ucr", "per cent");
+        check(
+            "ucr = 41.2",
+            "ucr = nan",
+            "main.single_world.ucr",
+            "per cent",
+        );
         check("ts_min", "ts_least", "family.ts_least", "unknown field");
-        check("\"about twice\"", "\"thrice\"", "main.generic_one_probe.ucr_vs_safecommit", "thrice");
+        check(
+            "\"about twice\"",
+            "\"thrice\"",
+            "main.generic_one_probe.ucr_vs_safecommit",
+            "thrice",
+        );
         check("\"0.10\" =", "\"1.10\" =", "alpha.1.10", "1.10");
         check("\"1\" = {", "\"one\" = {", "probe_budget.one", "one");
         check("[1.2, 3.9]", "[3.9, 1.2]", "family.ucr_range", "`1.2`");
-        check("same_as = \"2\"", "same_as = \"3\"", "probe_budget.4", "`3`");
-        check("\"conflict\"\ngeneric", "\"clash\"\ngeneric", "family.generic_one_probe_weakest", "clash");
+        check(
+            "same_as = \"2\"",
+            "same_as = \"3\"",
+            "probe_budget.4",
+            "`3`",
+        );
+        check(
+            "\"conflict\"\ngeneric",
+            "\"clash\"\ngeneric",
+            "family.generic_one_probe_weakest",
+            "clash",
+        );
     }
 }

@@ -14,12 +14,15 @@ exists, not that the paper's result was found independently.";
 
 /// What the marks in the tables mean.
 pub const LEGEND: &str = "\
+A mark stands before a figure, or in a heading for all figures below it:
+
 - ● *matched*: the paper's text states this figure, and the parameters were chosen to match it.
 - ○ *predicted*: the paper's text does not state this cell; it is what our simulator gives, and no reproduction.
 - ◇ *new*: not in the paper.";
 
 /// How rates are written.
-const UNITS: &str = "Rates in per cent of all episodes, probes as a mean; ± one standard error of the mean over seeds.";
+const UNITS: &str = "UCR unsafe commits, TS task success (safe commits), CC commits of either kind, FR fallbacks, all in per \
+cent of all episodes; probes as a mean; ± one standard error of the mean over seeds.";
 
 /// One table, named by what it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]

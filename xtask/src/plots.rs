@@ -50,6 +50,7 @@ struct Chart {
     /// Where the y axis ends.
     y_max: f64,
     y_step: f64,
+    x_step: f64,
     limit: Option<(f64, String)>,
 }
 
@@ -80,7 +81,7 @@ impl Chart {
             .with_data(points)
             .with_color(PUBLISHED)
             .with_marker(MarkerShape::Cross)
-            .with_size(5.0)
+            .with_size(6.0)
             .with_marker_stroke_width(1.5);
         self.plots.push(marks.into());
         let shape = LegendShape::Marker(MarkerShape::Cross);
@@ -108,7 +109,7 @@ impl Chart {
 
     fn svg(self) -> String {
         let mut layout = Layout::new(self.x_range, (0.0, self.y_max))
-            .with_width(760.0)
+            .with_width(if self.categories.is_some() { 980.0 } else { 760.0 })
             .with_height(440.0)
             .with_title(self.title)
             .with_subtitle("our generator; parameters chosen to match published figures; bars: two standard errors")
@@ -119,6 +120,7 @@ impl Chart {
             .with_x_axis_min(self.x_range.0)
             .with_x_axis_max(self.x_range.1)
             .with_y_tick_step(self.y_step)
+            .with_x_tick_step(self.x_step)
             .with_tick_format(TickFormat::Auto)
             .with_legend_position(LegendPosition::OutsideRightTop)
             .with_legend_entries(self.legend);
@@ -188,6 +190,7 @@ fn main(published: &Published, rows: &[&Row]) -> Chart {
         x_range: (0.5, rows.len() as f64 + 0.5),
         y_max: 100.0,
         y_step: 20.0,
+        x_step: 1.0,
         limit: None,
     };
     let place = |position: usize, metric: Metric| {
@@ -226,6 +229,7 @@ fn family(rows: &[&Row]) -> Chart {
         x_range: (0.5, Family::ALL.len() as f64 + 0.5),
         y_max: ceiling(rows, 10.0),
         y_step: 10.0,
+        x_step: 1.0,
         limit: rows.first().map(|row| {
             let alpha = row.setting.alpha;
             (
@@ -260,9 +264,10 @@ fn probe_budget(published: &Published, rows: &[&Row]) -> Chart {
         plots: Vec::new(),
         legend: Vec::new(),
         categories: None,
-        x_range: (0.0, f64::from(most.unwrap_or(1))),
+        x_range: (-0.2, f64::from(most.unwrap_or(1)) + 0.2),
         y_max: 100.0,
         y_step: 20.0,
+        x_step: 1.0,
         limit: None,
     };
     for (series, metric) in RATES.into_iter().enumerate() {
@@ -301,6 +306,7 @@ fn alpha(published: &Published, rows: &[&Row]) -> Chart {
         x_range: (0.0, most + 1.0),
         y_max: most + 1.0,
         y_step: 1.0,
+        x_step: 1.0,
         limit: None,
     };
     chart.bound("bound: alpha", vec![(0.0, 0.0), (most + 1.0, most + 1.0)]);
@@ -324,9 +330,10 @@ fn proposal_miss(published: &Published, rows: &[&Row]) -> Chart {
         plots: Vec::new(),
         legend: Vec::new(),
         categories: None,
-        x_range: (0.0, 100.0 * most),
+        x_range: (-0.5, 100.0 * most + 0.5),
         y_max: ceiling(rows, 10.0),
         y_step: 10.0,
+        x_step: 5.0,
         limit: None,
     };
     let bounded = rows

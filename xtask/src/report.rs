@@ -19,7 +19,7 @@ pub(crate) fn render(findings: &Findings) -> String {
 fn comparisons(findings: &Findings) -> String {
     let mut table = Table::new();
     table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(presets::UTF8_FULL_CONDENSED)
         // Wide enough for every cell, whatever the terminal: a wrapped number is hard to read.
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header([

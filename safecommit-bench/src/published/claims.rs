@@ -9,7 +9,11 @@ use crate::methods::MethodName;
 use crate::parameters::Parameters;
 
 /// All statements, in the order of the paper's tables.
-pub(super) fn check(published: &Published, parameters: &Parameters, results: &Results) -> Vec<Claim> {
+pub(super) fn check(
+    published: &Published,
+    parameters: &Parameters,
+    results: &Results,
+) -> Vec<Claim> {
     let mut claims = vec![setting(published, parameters)];
     claims.extend(generic_against_safecommit(results));
     claims.push(hardest(
@@ -88,14 +92,21 @@ fn generic_against_safecommit(results: &Results) -> [Claim; 2] {
         "main: UCR of generic_one_probe is about twice that of safecommit ({low} to {high} times)"
     );
     let lower = "main: TS of generic_one_probe is lower than that of safecommit".to_owned();
-    let row = |method| find(results, Experiment::Main, &|setting| setting.method == method);
+    let row = |method| {
+        find(results, Experiment::Main, &|setting| {
+            setting.method == method
+        })
+    };
     let (Some(generic), Some(safecommit)) = (
         row(MethodName::GenericOneProbe),
         row(MethodName::Safecommit),
     ) else {
         return [missing(twice), missing(lower)];
     };
-    let ucr = (Metric::Ucr.of(generic).mean, Metric::Ucr.of(safecommit).mean);
+    let ucr = (
+        Metric::Ucr.of(generic).mean,
+        Metric::Ucr.of(safecommit).mean,
+    );
     let ts = (Metric::Ts.of(generic).mean, Metric::Ts.of(safecommit).mean);
     // Compared by products, so that a rate of zero is no division.
     let within = ucr.0 >= low * ucr.1 && ucr.0 <= high * ucr.1 && ucr.1 > 0.0;
@@ -114,7 +125,12 @@ fn generic_against_safecommit(results: &Results) -> [Claim; 2] {
 }
 
 /// That the unsafe commit rate of each family in `hardest` is above that of every other.
-fn hardest(published: &Published, results: &Results, method: MethodName, hardest: &[Family]) -> Claim {
+fn hardest(
+    published: &Published,
+    results: &Results,
+    method: MethodName,
+    hardest: &[Family],
+) -> Claim {
     let names: Vec<&str> = hardest.iter().map(|family| family.name()).collect();
     let statement = format!(
         "family: UCR of {method} is highest on {}",
@@ -128,9 +144,10 @@ fn hardest(published: &Published, results: &Results, method: MethodName, hardest
             .collect()
     };
     let (hard, others) = (rates(true), rates(false));
-    let (Some(least), Some(largest)) =
-        (super::compare::lowest(&hard), super::compare::highest(&others))
-    else {
+    let (Some(least), Some(largest)) = (
+        super::compare::lowest(&hard),
+        super::compare::highest(&others),
+    ) else {
         return missing(statement);
     };
     Claim {

@@ -137,10 +137,14 @@ impl Published {
                 });
                 Comparison {
                     experiment: figure.experiment,
-                    cell: describe(figure.experiment, figure.method, &|| match figure.experiment {
-                        Experiment::Alpha => figure.alpha.to_string(),
-                        _ => figure.max_probes.to_string(),
-                    }),
+                    cell: describe(
+                        figure.experiment,
+                        figure.method,
+                        &|| match figure.experiment {
+                            Experiment::Alpha => figure.alpha.to_string(),
+                            _ => figure.max_probes.to_string(),
+                        },
+                    ),
                     metric: figure.metric,
                     published: figure.value,
                     ours: row.map(|row| figure.metric.of(row)),
@@ -182,9 +186,27 @@ impl Published {
             }
         };
         [
-            end(Metric::Ucr, "lowest", low, lowest(&ucr), TOLERANCES.ucr_family),
-            end(Metric::Ucr, "highest", high, highest(&ucr), TOLERANCES.ucr_family),
-            end(Metric::Ts, "lowest", self.family.ts_min, lowest(&ts), TOLERANCES.rates),
+            end(
+                Metric::Ucr,
+                "lowest",
+                low,
+                lowest(&ucr),
+                TOLERANCES.ucr_family,
+            ),
+            end(
+                Metric::Ucr,
+                "highest",
+                high,
+                highest(&ucr),
+                TOLERANCES.ucr_family,
+            ),
+            end(
+                Metric::Ts,
+                "lowest",
+                self.family.ts_min,
+                lowest(&ts),
+                TOLERANCES.rates,
+            ),
         ]
     }
 
@@ -194,9 +216,10 @@ impl Published {
         results: &'a Results,
         method: MethodName,
     ) -> Vec<(Family, &'a Row)> {
-        let rows = results.rows.iter().filter(|row| {
-            row.experiment == Experiment::Family && row.setting.method == method
-        });
+        let rows = results
+            .rows
+            .iter()
+            .filter(|row| row.experiment == Experiment::Family && row.setting.method == method);
         rows.filter_map(|row| Some((row.family?, row))).collect()
     }
 }

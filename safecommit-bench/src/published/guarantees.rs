@@ -139,8 +139,9 @@ fn contained(results: &Results) -> Claim {
         others += causes.evidence + causes.safety_map + causes.probe_policy;
     }
     Claim {
-        statement: "every unsafe commit of a certificate method is a failure of proposal or calibration"
-            .to_owned(),
+        statement:
+            "every unsafe commit of a certificate method is a failure of proposal or calibration"
+                .to_owned(),
         evidence: format!("{contained} of these, {others} others"),
         holds: others == 0,
     }

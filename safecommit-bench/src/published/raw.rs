@@ -181,16 +181,31 @@ impl Raw {
         let (alpha, budget) = (setting.alpha, setting.max_probes);
         for (method, cells) in [
             (MethodName::SingleWorld, &self.main.single_world),
-            (MethodName::SafecommitNoProbe, &self.main.safecommit_no_probe),
+            (
+                MethodName::SafecommitNoProbe,
+                &self.main.safecommit_no_probe,
+            ),
             (MethodName::Safecommit, &self.main.safecommit),
         ] {
-            add(Experiment::Main, method, alpha, method.probes_within(budget), cells);
+            add(
+                Experiment::Main,
+                method,
+                alpha,
+                method.probes_within(budget),
+                cells,
+            );
         }
         let mut same_budgets = Vec::new();
         for (key, cells) in &self.probe_budget {
             let field = format!("probe_budget.{key}");
             let budget = number(&field, key)?;
-            add(Experiment::ProbeBudget, MethodName::Safecommit, alpha, budget, cells);
+            add(
+                Experiment::ProbeBudget,
+                MethodName::Safecommit,
+                alpha,
+                budget,
+                cells,
+            );
             if let Some(other) = &cells.same_as {
                 if !self.probe_budget.contains_key(other) {
                     let reason = format!("no probe budget `{other}` to be the same as");
@@ -200,10 +215,16 @@ impl Raw {
             }
         }
         for (key, cells) in &self.alpha {
-            let level = key.parse::<Alpha>().map_err(|error| {
-                PublishedError::new(format!("alpha.{key}"), error.to_string())
-            })?;
-            add(Experiment::Alpha, MethodName::Safecommit, level, budget, cells);
+            let level = key
+                .parse::<Alpha>()
+                .map_err(|error| PublishedError::new(format!("alpha.{key}"), error.to_string()))?;
+            add(
+                Experiment::Alpha,
+                MethodName::Safecommit,
+                level,
+                budget,
+                cells,
+            );
         }
         Ok(Published {
             setting,
@@ -216,11 +237,13 @@ impl Raw {
 
 impl RawSetting {
     fn check(self) -> Result<PublishedSetting, PublishedError> {
-        let alpha = self.alpha.to_string().parse().map_err(
-            |error: safecommit_conformal::AlphaError| {
-                PublishedError::new("setting.alpha", error.to_string())
-            },
-        )?;
+        let alpha =
+            self.alpha
+                .to_string()
+                .parse()
+                .map_err(|error: safecommit_conformal::AlphaError| {
+                    PublishedError::new("setting.alpha", error.to_string())
+                })?;
         Ok(PublishedSetting {
             seeds: self.seeds,
             calibration_episodes: self.calibration_episodes,

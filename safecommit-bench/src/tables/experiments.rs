@@ -66,7 +66,10 @@ fn episodes(rows: &[&Row]) -> String {
     counts.sort_unstable();
     counts.dedup();
     let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
-    format!("Episodes a row, all seeds together: {}.", counts.join(" or "))
+    format!(
+        "Episodes a row, all seeds together: {}.",
+        counts.join(" or ")
+    )
 }
 
 /// What tells the rows of an experiment apart: headings, and the cells of a row.
@@ -125,26 +128,34 @@ fn attribution_text() -> &'static str {
     "Failures of the certificate methods, counted over all seeds and attributed to one cause each: the true \
      world was never proposed (proposal); it scored above the threshold (calibration); evidence removed it \
      wrongly (evidence); it was retained and an unsafe action was certified (safety map); it was retained and \
-     probing ended without resolving what blocks (probe policy). All counts are new."
+     probing ended without resolving what blocks (probe policy)."
 }
 
 fn attribution(experiment: Experiment, rows: &[&Row]) -> String {
     let mut columns = key_columns(experiment);
     columns.push(("failures", Align::Left));
-    columns.push(("count", Align::Right));
-    for cause in CAUSES {
-        columns.push((cause.0, Align::Right));
-    }
-    let mut grid = Grid::new(columns);
+    columns.push(("all causes", Align::Right));
+    columns.extend(CAUSES.map(|(name, _)| (name, Align::Right)));
+    // All that is counted here is new.
+    let counts = columns.len() - CAUSES.len() - 1;
+    let mut grid = Grid::new(columns).marked(NEW, counts..);
     for row in rows.iter().filter(|row| row.setting.method.certifies()) {
         let counts = &row.counts;
         for (failures, total, causes) in [
-            ("unsafe commits", counts.unsafe_commits, &counts.unsafe_causes),
-            ("fallbacks", counts.fallbacks.total(), &counts.fallback_causes),
+            (
+                "unsafe commits",
+                counts.unsafe_commits,
+                &counts.unsafe_causes,
+            ),
+            (
+                "fallbacks",
+                counts.fallbacks.total(),
+                &counts.fallback_causes,
+            ),
         ] {
             let mut cells = key(row);
-            cells.extend([failures.to_owned(), format!("{NEW} {total}")]);
-            cells.extend(CAUSES.map(|(_, count)| format!("{NEW} {}", count(causes))));
+            cells.extend([failures.to_owned(), total.to_string()]);
+            cells.extend(CAUSES.map(|(_, count)| count(causes).to_string()));
             grid.push(cells);
         }
     }

@@ -111,7 +111,11 @@ pub(super) fn guarantees(findings: &Findings) -> Table {
             experiment.name().to_owned(),
             bounds.len().to_string(),
             place(closest),
-            format!("{NEW} {:.2} ± {:.2}", 100.0 * closest.ucr.mean, 100.0 * closest.ucr.se),
+            format!(
+                "{NEW} {:.2} ± {:.2}",
+                100.0 * closest.ucr.mean,
+                100.0 * closest.ucr.se
+            ),
             format!("{:.2}", 100.0 * closest.limit),
             format!("{NEW} {:.2}", 100.0 * closest.margin()),
             yes(bounds.iter().all(|bound| bound.holds())),

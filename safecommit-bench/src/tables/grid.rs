@@ -1,5 +1,7 @@
 //! A table of text cells with aligned columns.
 
+use std::ops::RangeFrom;
+
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
@@ -24,6 +26,14 @@ impl Grid {
                 .collect(),
             rows: Vec::new(),
         }
+    }
+
+    /// Puts a mark before the headings of these columns.
+    pub(super) fn marked(mut self, mark: char, columns: RangeFrom<usize>) -> Self {
+        for (heading, _) in self.columns.iter_mut().skip(columns.start) {
+            *heading = format!("{mark} {heading}");
+        }
+        self
     }
 
     /// Adds a row; cells that are missing at its end stay empty.
@@ -72,7 +82,11 @@ impl Grid {
                 .collect(),
         );
         for row in &self.rows {
-            line((0..self.columns.len()).map(|column| cell(row, column)).collect());
+            line(
+                (0..self.columns.len())
+                    .map(|column| cell(row, column))
+                    .collect(),
+            );
         }
         text
     }
