@@ -54,4 +54,4 @@ pub use published::{
     Bound, Claim, Comparison, Figure, Findings, Metric, Published, PublishedError, TOLERANCES,
     Tolerances,
 };
-pub use tables::{LEGEND, PROVENANCE, Table, tables};
+pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, tables};

@@ -9,16 +9,17 @@ use crate::published::{Findings, Published};
 
 /// Where the numbers come from; stands wherever results are shown.
 pub const PROVENANCE: &str = "Our generator; parameters chosen to match published figures \
-(Akewar and Ranjan, arXiv:2608.04289). That a published figure comes out shows that such a benchmark \
-exists, not that the paper's result was found independently.";
+(Akewar and Ranjan, arXiv:2608.04289).";
+
+/// What follows from [`PROVENANCE`] for the reader.
+pub const CAUTION: &str = "That a published figure comes out shows that such a benchmark exists, not that the \
+paper's result was found independently.";
 
 /// What the marks in the tables mean.
 pub const LEGEND: &str = "\
-A mark stands before a figure, or in a heading for all figures below it:
-
-- ● *matched*: the paper's text states this figure, and the parameters were chosen to match it.
-- ○ *predicted*: the paper's text does not state this cell; it is what our simulator gives, and no reproduction.
-- ◇ *new*: not in the paper.";
+● *matched*: stated in the paper's text, and the parameters were chosen to match it. \
+○ *predicted*: a cell that the paper's text does not state; what our simulator gives, and no reproduction. \
+◇ *new*: not in the paper. A mark in a heading is for all figures below it.";
 
 /// How rates are written.
 const UNITS: &str = "UCR unsafe commits, TS task success (safe commits), CC commits of either kind, FR fallbacks, all in per \

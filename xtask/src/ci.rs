@@ -26,8 +26,15 @@ struct Step {
 
 const TEST: &str = "test";
 
-/// In the order in which a fault is told soonest.
-const STEPS: [Step; 8] = [
+/// What fails soonest comes first; the tests come last, so that their closing lines close the log.
+const STEPS: [Step; 9] = [
+    Step {
+        name: "fetch",
+        program: "cargo",
+        // Also those for other platforms, whose licences count too.
+        arguments: &["fetch", "--locked"],
+        environment: &[],
+    },
     Step {
         name: "format",
         program: "cargo",
@@ -63,12 +70,6 @@ const STEPS: [Step; 8] = [
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step {
-        name: TEST,
-        program: "cargo",
-        arguments: &["test", "--workspace", "--locked"],
-        environment: &[],
-    },
-    Step {
         name: "benches",
         program: "cargo",
         arguments: &["bench", "--workspace", "--no-run", "--locked"],
@@ -98,6 +99,12 @@ const STEPS: [Step; 8] = [
         name: "reproduce",
         program: "cargo",
         arguments: &["xtask", "reproduce"],
+        environment: &[],
+    },
+    Step {
+        name: TEST,
+        program: "cargo",
+        arguments: &["test", "--workspace", "--locked"],
         environment: &[],
     },
 ];

@@ -41,6 +41,44 @@ fn replace(text: &str, table: &Table) -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
+    /// The tour of the examples is run by a test of the command, so what stands there too is true.
+    #[test]
+    fn sessions_are_those_of_the_tested_tour() {
+        let text = std::fs::read_to_string(project::readme()).unwrap();
+        let tour = std::fs::read_to_string(project::root().join("examples/README.md")).unwrap();
+        let sessions: Vec<&str> = text
+            .split("```console\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next())
+            .collect();
+        assert!(!sessions.is_empty());
+        for session in sessions {
+            assert!(
+                session.starts_with("$ safecommit ") && tour.contains(session),
+                "{session}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_table_without_its_markers_is_an_error() {
+        let parameters = safecommit_bench::Parameters::project().unwrap();
+        let outcome = crate::reproduce::experiments(&parameters, &mut Default::default()).unwrap();
+        let table = &outcome.tables[0];
+        let (begin, end) = ("<!-- begin table main -->\n", "<!-- end table main -->\n");
+        let replaced = replace(&format!("a\n{begin}old\n{end}b\n"), table).unwrap();
+        let expected = format!("a\n{begin}\n{}\n{end}b\n", table.markdown(3));
+        assert_eq!(replaced, expected);
+        for text in [
+            "",
+            begin,
+            &format!("{begin}{begin}{end}"),
+            &format!("{end}{begin}"),
+        ] {
+            assert!(replace(text, table).is_err(), "{text}");
+        }
+    }
+
     #[test]
     fn the_readme_names_its_commands() {
         let text = std::fs::read_to_string(project::readme()).unwrap();

@@ -1,12 +1,13 @@
 //! What `cargo xtask reproduce` prints: the paper's figures and ours side by side.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use safecommit_bench::{Bound, Claim, Findings, PROVENANCE};
+use safecommit_bench::{Bound, CAUTION, Claim, Findings, PROVENANCE};
 
 /// The report, without times.
 pub(crate) fn render(findings: &Findings) -> String {
-    let mut text =
-        format!("{PROVENANCE}\n\nPublished and ours (rates in per cent, probes as a mean)\n");
+    let mut text = format!(
+        "{PROVENANCE}\n{CAUTION}\n\nPublished and ours (rates in per cent, probes as a mean)\n"
+    );
     text.push_str(&comparisons(findings));
     text.push_str("\nPublished statements\n");
     text.push_str(&claims(&findings.claims));

@@ -7,7 +7,8 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use safecommit_bench::{
-    Findings, Parameters, Prepared, Published, Results, Table, render_all, tables,
+    CAUTION, Findings, LEGEND, PROVENANCE, Parameters, Prepared, Published, Results, Table,
+    render_all, tables,
 };
 
 use crate::generated::Generated;
@@ -151,5 +152,8 @@ fn output(out: &std::path::Path, outcome: &Outcome, stages: &mut Stages) -> anyh
 
 fn document(tables: &[Table]) -> String {
     let tables: Vec<String> = tables.iter().map(|table| table.markdown(2)).collect();
-    format!("# SafeCommitBench-Controlled\n\n{}", tables.join("\n"))
+    format!(
+        "# SafeCommitBench-Controlled\n\n{PROVENANCE} {CAUTION}\n\n{LEGEND}\n\n{}",
+        tables.join("\n")
+    )
 }
