@@ -26,7 +26,8 @@ pub struct Settings {
 pub struct Budget {
     /// Probes made, failed ones included.
     pub max_probes: Option<u32>,
-    /// Sum of the costs of the probes made. A probe that would exceed it is not a candidate.
+    /// Sum of the costs of the probes made, failed ones included. A probe that would exceed it, by more
+    /// than the rounding of such a sum, is not a candidate.
     pub max_cost: Option<f64>,
     /// Steps of time, in any unit that the runner counts: the controller reads no clock, so whoever
     /// drives it says how many steps have passed ([`crate::Controller::elapse`]).

@@ -249,6 +249,10 @@ fn fallbacks_come_in_their_order() {
     let mut empty = build(false, true, true, true);
     empty.contradict(0).unwrap();
     empty.contradict(1).unwrap();
+    let mut faulty_and_empty = empty.clone();
+    faulty_and_empty.fail(Fault::Policy);
+    let error = Reason::Error(Fault::Policy);
+    check(&faulty_and_empty, FallbackKind::Escalate, error);
     check(&empty, FallbackKind::Escalate, Reason::NoWorldPlausible);
     let nothing = build(false, true, true, true);
     check(&nothing, FallbackKind::Abstain, Reason::NothingSafeAnywhere);

@@ -95,6 +95,42 @@ fn a_cheap_probe_that_tells_nothing_is_not_made() {
     });
 }
 
+/// The masses before and after are one sum taken in another order: what differs is rounding alone.
+#[test]
+fn a_cheap_probe_that_resolves_nothing_is_not_made() {
+    for round in 0..200 {
+        let mut problem = Problem::new(Subject([5; 32]));
+        for _ in 0..2 {
+            problem.add_action(Action::default()).unwrap();
+        }
+        // Action 0 is blocked least, whatever the probe says: in four worlds of five, and action 1 in
+        // the same four and in the fifth.
+        for world in 0..5 {
+            let score = Score::new(f64::from((round * 7 + world * 13) % 101) / 100.0).unwrap();
+            problem
+                .add_world(score, (0..1).filter(|_| world == 4))
+                .unwrap();
+        }
+        let cost = Cost::new(1e-9).unwrap();
+        let sort = OutcomeModel::Partition {
+            outcomes: 3,
+            outcome_of: &[0, 1, 2, 0, 1],
+        };
+        problem.add_probe(cost, Probability::ZERO, sort).unwrap();
+        for world in 0..4 {
+            let question = OutcomeModel::Identity { world };
+            problem
+                .add_probe(cost, Probability::ZERO, question)
+                .unwrap();
+        }
+        started(&problem, |controller| {
+            let stop = Stop::NoProbeHelps;
+            let reason = Reason::Unresolved { stop };
+            falls_back(&controller.next_step(), FallbackKind::Escalate, reason);
+        });
+    }
+}
+
 #[test]
 fn an_outcome_that_is_merely_unlikely_removes_nothing() {
     let mut problem = Problem::new(Subject([5; 32]));
