@@ -86,8 +86,9 @@ impl Default for Action {
     }
 }
 
-/// The release rule (Eq. 10 and 11 of Akewar and Ranjan, arXiv:2608.04289): of the certified actions the one with the largest
-/// reward - lambda * severity, the first of them on a tie. It changes utility, never validity.
+/// The release rule (Eq. 10 and 11 of Akewar and Ranjan, arXiv:2608.04289): of the certified actions
+/// the one with the largest reward - lambda * severity, the first of them on a tie. It changes
+/// utility, never validity.
 ///
 /// `None` when nothing is certified.
 ///

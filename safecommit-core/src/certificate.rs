@@ -16,10 +16,10 @@ use crate::problem::Subject;
 /// subject, action and threshold, that nothing was reported since, no error either, and that the
 /// action is certified at that moment.
 ///
-/// What it guarantees (Proposition 1, Eq. 6): if the plausible set contains the true world with
-/// probability at least 1 - alpha and only certified actions are committed, then
-/// P(unsafe commit) <= alpha, whatever the probe policy (Akewar and Ranjan, arXiv:2608.04289). The representation error beta (Eq. 7) and
-/// the error rates of the probes used come on top; see [`crate::ErrorBound`].
+/// What it guarantees (Proposition 1 and Eq. 6 of Akewar and Ranjan, arXiv:2608.04289): if the
+/// plausible set contains the true world with probability at least 1 - alpha and only certified actions
+/// are committed, then P(unsafe commit) <= alpha, whatever the probe policy. The representation error
+/// beta (Eq. 7) and the error rates of the probes used come on top; see [`crate::ErrorBound`].
 ///
 /// ```
 /// use safecommit_conformal::{Score, Threshold};

@@ -17,7 +17,7 @@ mod stop;
 /// probe ([`observe`](Self::observe), [`probe_failed`](Self::probe_failed)) or of time
 /// ([`elapse`](Self::elapse)); ask again.
 ///
-/// It follows section 3 of Akewar and Ranjan, arXiv:2608.04289: commit the certified action with the
+/// The rule is that of Akewar and Ranjan, arXiv:2608.04289: commit the certified action with the
 /// largest reward - lambda * severity (Eq. 10, 11), else probe where the expected certificate shrinkage
 /// per unit cost is largest (Eq. 12, 13) and above eta, else fall back.
 ///

@@ -182,7 +182,9 @@ pub struct Atom {
 ///
 /// ```
 /// use safecommit_conformal::{Score, Threshold};
-/// use safecommit_core::{Action, Atom, Controller, EvidenceAtoms, Problem, Settings, Subject, Workspace};
+/// use safecommit_core::{
+///     Action, Atom, Controller, EvidenceAtoms, Problem, Settings, Subject, Workspace,
+/// };
 ///
 /// let mut problem = Problem::new(Subject([2; 32]));
 /// let send = problem.add_action(Action::default())?;

@@ -12,7 +12,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// ```
 /// use safecommit_core::{Case, Request};
 ///
-/// let request = r#"{"actions": [{"id": "send"}], "worlds": [{"id": "usual", "score": 0.1, "safe": ["sent"]}]}"#;
+/// let request = r#"{
+///     "actions": [{"id": "send"}],
+///     "worlds": [{"id": "usual", "score": 0.1, "safe": ["sent"]}]
+/// }"#;
 /// let error = Case::new(serde_json::from_str::<Request>(request)?).unwrap_err();
 /// assert_eq!(error.to_string(), "worlds[0].safe[0]: `sent` is not a declared action");
 /// # Ok::<(), serde_json::Error>(())
