@@ -138,6 +138,15 @@ impl Metric {
         }
     }
 
+    /// Decimals that a mean over the seeds is worth, given its standard error.
+    #[must_use]
+    pub fn decimals(self) -> usize {
+        match self {
+            Self::Probes => 3,
+            _ => 2,
+        }
+    }
+
     /// The unit of a difference, for messages.
     #[must_use]
     pub fn unit(self) -> &'static str {

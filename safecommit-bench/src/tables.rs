@@ -81,6 +81,6 @@ pub fn tables(published: &Published, results: &Results, findings: &Findings) -> 
         .collect();
     tables.push(findings::coverage(results));
     tables.push(findings::published(findings));
-    tables.push(findings::guarantees(findings));
+    tables.push(findings::guarantees(published, findings));
     tables
 }

@@ -10,6 +10,7 @@ pub(crate) fn render(findings: &Findings) -> String {
     );
     text.push_str(&comparisons(findings));
     text.push_str("\nPublished statements\n");
+    text.push_str(&claims(std::slice::from_ref(&findings.setting)));
     text.push_str(&claims(&findings.claims));
     text.push_str("\nGuarantees (not in the paper's tables)\n");
     text.push_str(&claims(&findings.guarantees));
@@ -36,15 +37,19 @@ fn comparisons(findings: &Findings) -> String {
             "",
         ]);
     for cell in &findings.comparisons {
+        let decimals = cell.metric.decimals();
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
         table.add_row([
             cell.experiment.name().to_owned(),
             cell.cell.clone(),
             cell.metric.name().to_owned(),
-            cell.published.to_string(),
-            or_none(cell.ours.map(|ours| format!("{:.2}", ours.mean))),
+            format!("{:.1$}", cell.published, decimals - 1),
+            or_none(cell.ours.map(|ours| format!("{:.decimals$}", ours.mean))),
             or_none(cell.ours.map(|ours| format!("{:.3}", ours.se))),
-            or_none(cell.difference().map(|value| format!("{value:+.2}"))),
+            or_none(
+                cell.difference()
+                    .map(|value| format!("{value:+.decimals$}")),
+            ),
             or_none(cell.standard_errors().map(|value| format!("{value:+.1}"))),
             cell.tolerance.to_string(),
             if cell.holds() { "within" } else { "OUTSIDE" }.to_owned(),

@@ -52,6 +52,8 @@ pub struct Claim {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
+    /// Whether the experiments run under the published setting.
+    pub setting: Claim,
     /// Every number that the paper's text states.
     pub comparisons: Vec<Comparison>,
     /// Every statement of the paper's text in words.
@@ -109,7 +111,9 @@ impl Findings {
         });
         let bounds = self.bounds.iter().filter(|bound| !bound.holds());
         let bounds = bounds.map(|bound| format!("guarantee not met: {bound}"));
-        comparisons
+        let setting = std::slice::from_ref(&self.setting);
+        unmet("published statement does not hold", setting)
+            .chain(comparisons)
             .chain(unmet("published statement does not hold", &self.claims))
             .chain(bounds)
             .chain(unmet("guarantee not met", &self.guarantees))
@@ -156,7 +160,8 @@ impl Published {
         comparisons.sort_by_key(|comparison| comparison.experiment);
         Findings {
             comparisons,
-            claims: claims::check(self, parameters, results),
+            setting: claims::setting(self, parameters),
+            claims: claims::check(self, results),
             bounds: guarantees::bounds(results),
             guarantees: guarantees::check(results),
         }

@@ -2,7 +2,7 @@
 
 use super::grid::{Align, Grid};
 use super::{LEGEND, Table, UNITS};
-use crate::counts::Causes;
+use crate::counts::{Causes, Estimate};
 use crate::episode::Family;
 use crate::experiments::{Experiment, Results, Row};
 use crate::published::{Bound, Metric, Published};
@@ -111,7 +111,7 @@ fn rates(published: &Published, experiment: Experiment, rows: &[&Row]) -> String
             let estimate = metric.of(row);
             let stated = row.family.is_none() && published.states(&row.setting, metric);
             let mark = if stated { MATCHED } else { PREDICTED };
-            cells.push(format!("{mark} {:.2} ± {:.2}", estimate.mean, estimate.se));
+            cells.push(format!("{mark} {}", written(metric, estimate)));
             if with_bound && metric == Metric::Ucr {
                 cells.push(match Bound::of(row) {
                     Some(bound) => format!("{:.2}", 100.0 * bound.limit),
@@ -122,6 +122,12 @@ fn rates(published: &Published, experiment: Experiment, rows: &[&Row]) -> String
         grid.push(cells);
     }
     grid.markdown()
+}
+
+/// A mean with its standard error.
+pub(super) fn written(metric: Metric, estimate: Estimate) -> String {
+    let decimals = metric.decimals();
+    format!("{:.decimals$} ± {:.decimals$}", estimate.mean, estimate.se)
 }
 
 fn attribution_text() -> &'static str {
@@ -137,8 +143,8 @@ fn attribution(experiment: Experiment, rows: &[&Row]) -> String {
     columns.push(("all causes", Align::Right));
     columns.extend(CAUSES.map(|(name, _)| (name, Align::Right)));
     // All that is counted here is new.
-    let counts = columns.len() - CAUSES.len() - 1;
-    let mut grid = Grid::new(columns).marked(NEW, counts..);
+    let counts = columns.len() - CAUSES.len() - 1..columns.len();
+    let mut grid = Grid::new(columns).marked(NEW, counts);
     for row in rows.iter().filter(|row| row.setting.method.certifies()) {
         let counts = &row.counts;
         for (failures, total, causes) in [

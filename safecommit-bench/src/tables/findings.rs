@@ -1,10 +1,10 @@
 //! Tables of what was compared and checked.
 
-use super::experiments::{MATCHED, NEW};
+use super::experiments::{MATCHED, NEW, PREDICTED, written};
 use super::grid::{Align, Grid};
 use super::{LEGEND, Table};
 use crate::experiments::{Experiment, Results};
-use crate::published::{Bound, Claim, Findings, TOLERANCES};
+use crate::published::{Bound, Claim, Findings, Metric, Published, TOLERANCES};
 
 /// Coverage of the true world at each level.
 pub(super) fn coverage(results: &Results) -> Table {
@@ -15,17 +15,18 @@ pub(super) fn coverage(results: &Results) -> Table {
         ("rank / (n + 1)", Align::Right),
         ("exact s.e.", Align::Right),
         ("difference in exact s.e.", Align::Right),
-    ]);
+    ])
+    .marked(NEW, 1..6);
     for row in &results.coverage {
         let (observed, expected) = (100.0 * row.observed.mean, 100.0 * row.expected);
         let exact = 100.0 * row.exact_se;
         grid.push([
             row.alpha.to_string(),
-            format!("{NEW} {:.4}", row.mean_threshold),
-            format!("{NEW} {observed:.2} ± {:.2}", 100.0 * row.observed.se),
+            format!("{:.4}", row.mean_threshold),
+            format!("{observed:.2} ± {:.2}", 100.0 * row.observed.se),
             format!("{expected:.2}"),
             format!("{exact:.3}"),
-            format!("{NEW} {}", in_standard_errors(observed - expected, exact)),
+            in_standard_errors(observed - expected, exact),
         ]);
     }
     let about = "How often the true world of a test episode scores at most the threshold, in per cent, mean over \
@@ -53,18 +54,18 @@ pub(super) fn published(findings: &Findings) -> Table {
     ]);
     for cell in &findings.comparisons {
         let ours = cell.ours.map_or("not simulated".to_owned(), |ours| {
-            format!("{MATCHED} {:.2} ± {:.2}", ours.mean, ours.se)
+            format!("{MATCHED} {}", written(cell.metric, ours))
         });
         let errors = cell.standard_errors();
         grid.push([
             cell.experiment.name().to_owned(),
             cell.cell.clone(),
             cell.metric.name().to_owned(),
-            cell.published.to_string(),
+            format!("{:.1$}", cell.published, cell.metric.decimals() - 1),
             ours,
             cell.difference()
-                .map_or_else(none, |value| format!("{value:+.2}")),
-            errors.map_or_else(none, |value| format!("{value:+.1}")),
+                .map_or_else(none, |value| signed(value, cell.metric.decimals())),
+            errors.map_or_else(none, |value| signed(value, 1)),
             cell.tolerance.to_string(),
             yes(cell.holds()),
         ]);
@@ -80,14 +81,21 @@ pub(super) fn published(findings: &Findings) -> Table {
             about.to_owned(),
             LEGEND.to_owned(),
             grid.markdown(),
-            "What the text states in words, with the numbers of ours that decide it:".to_owned(),
-            claims(&findings.claims, MATCHED),
+            format!(
+                "{}{}: {}.",
+                first_upper(&findings.setting.statement),
+                if findings.setting.holds { "" } else { ", which does **not** hold" },
+                findings.setting.evidence
+            ),
+            "What the text states in words. The statements are the paper's, the numbers that decide them are ours."
+                .to_owned(),
+            claims(&findings.claims, PREDICTED),
         ],
     )
 }
 
 /// What the theory promises.
-pub(super) fn guarantees(findings: &Findings) -> Table {
+pub(super) fn guarantees(published: &Published, findings: &Findings) -> Table {
     let allowed = TOLERANCES.guarantee_standard_errors;
     let mut grid = Grid::new([
         ("experiment", Align::Left),
@@ -97,7 +105,8 @@ pub(super) fn guarantees(findings: &Findings) -> Table {
         ("bound", Align::Right),
         ("margin", Align::Right),
         ("all hold", Align::Left),
-    ]);
+    ])
+    .marked(NEW, 4..6);
     for experiment in Experiment::ALL {
         let bounds = findings.bounds.iter();
         let bounds: Vec<&Bound> = bounds
@@ -112,12 +121,13 @@ pub(super) fn guarantees(findings: &Findings) -> Table {
             bounds.len().to_string(),
             place(closest),
             format!(
-                "{NEW} {:.2} ± {:.2}",
+                "{} {:.2} ± {:.2}",
+                mark(published, closest),
                 100.0 * closest.ucr.mean,
                 100.0 * closest.ucr.se
             ),
             format!("{:.2}", 100.0 * closest.limit),
-            format!("{NEW} {:.2}", 100.0 * closest.margin()),
+            format!("{:.2}", 100.0 * closest.margin()),
             yes(bounds.iter().all(|bound| bound.holds())),
         ]);
     }
@@ -137,6 +147,15 @@ pub(super) fn guarantees(findings: &Findings) -> Table {
             claims(&findings.guarantees, NEW),
         ],
     )
+}
+
+/// Whether the unsafe commit rate of a row is a figure that the paper's text states.
+fn mark(published: &Published, bound: &Bound) -> char {
+    if bound.family.is_none() && published.states(&bound.setting, Metric::Ucr) {
+        MATCHED
+    } else {
+        PREDICTED
+    }
 }
 
 fn place(bound: &Bound) -> String {
@@ -159,23 +178,41 @@ fn claims(claims: &[Claim], mark: char) -> String {
         ("statement", Align::Left),
         ("ours", Align::Left),
         ("holds", Align::Left),
-    ]);
+    ])
+    .marked(mark, 1..2);
     for claim in claims {
         grid.push([
             claim.statement.clone(),
-            format!("{mark} {}", claim.evidence),
+            claim.evidence.clone(),
             yes(claim.holds),
         ]);
     }
     grid.markdown()
 }
 
+fn first_upper(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// A difference in standard errors; none where these are zero.
 fn in_standard_errors(difference: f64, standard_error: f64) -> String {
     if standard_error > 0.0 {
-        format!("{:+.2}", difference / standard_error)
+        signed(difference / standard_error, 2)
     } else {
         none()
+    }
+}
+
+/// A number with its sign, and none of a zero.
+fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:+.decimals$}");
+    let digits = text.trim_start_matches(['+', '-']);
+    if digits.chars().all(|digit| matches!(digit, '0' | '.')) {
+        digits.to_owned()
+    } else {
+        text
     }
 }
 

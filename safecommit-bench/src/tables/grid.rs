@@ -1,6 +1,6 @@
 //! A table of text cells with aligned columns.
 
-use std::ops::RangeFrom;
+use std::ops::Range;
 
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +29,8 @@ impl Grid {
     }
 
     /// Puts a mark before the headings of these columns.
-    pub(super) fn marked(mut self, mark: char, columns: RangeFrom<usize>) -> Self {
-        for (heading, _) in self.columns.iter_mut().skip(columns.start) {
+    pub(super) fn marked(mut self, mark: char, columns: Range<usize>) -> Self {
+        for (heading, _) in &mut self.columns[columns] {
             *heading = format!("{mark} {heading}");
         }
         self
