@@ -116,6 +116,7 @@ impl Case {
                 None => controller.probe_failed(probe),
             };
         }
+        controller.elapse(self.request.elapsed_steps);
         controller
     }
 

@@ -32,7 +32,7 @@ pub struct Request {
     pub actions: Vec<ActionProposal>,
     /// The proposed worlds. None at all is a decision too: it escalates.
     pub worlds: Vec<WorldProposal>,
-    /// Worlds that hard evidence contradicts, whatever their score.
+    /// Worlds that hard evidence contradicts, whatever their score; an entry a reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hard_evidence: Vec<Contradiction>,
     /// Probes that may be made. The first wins a tie.
@@ -41,6 +41,9 @@ pub struct Request {
     /// What came of the probes made so far, in their order. They count against the budget.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observed: Vec<Observation>,
+    /// Steps of the time budget that have passed, in the unit of `settings.max_steps`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub elapsed_steps: u64,
     /// Somebody with authority has to decide: a fallback is then to escalate.
     #[serde(default)]
     pub authority_missing: bool,
@@ -197,12 +200,20 @@ pub struct SettingsProposal {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0.0)))]
     pub max_cost: Option<f64>,
+    /// How many steps of time may pass before no further probe is made, in any unit that whoever makes
+    /// the probes counts; no limit by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
 }
 
 impl SettingsProposal {
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
+}
+
+fn is_zero(steps: &u64) -> bool {
+    *steps == 0
 }
 
 /// A field that may be null but not absent.

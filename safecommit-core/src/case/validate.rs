@@ -192,9 +192,6 @@ fn add_hard_evidence(request: &Request, worlds: &Names, problem: &mut Problem) -
     for (at, evidence) in request.hard_evidence.iter().enumerate() {
         let path = || format!("hard_evidence[{at}].world");
         let world = find(worlds, &evidence.world, "world", path)?;
-        if problem.is_contradicted(world) {
-            return Err(RequestProblem::Duplicate(evidence.world.clone())).at(path);
-        }
         problem.contradict(world).at(path)?;
     }
     Ok(())
@@ -251,7 +248,7 @@ fn read_settings(request: &Request) -> Checked<Settings> {
     Ok(settings.with_budget(Budget {
         max_probes: given.max_probes,
         max_cost: given.max_cost,
-        max_steps: None,
+        max_steps: given.max_steps,
     }))
 }
 

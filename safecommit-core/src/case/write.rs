@@ -117,12 +117,11 @@ fn worlds(case: &Case, fates: &[Fate], plausibility: Plausibility<'_>) -> Vec<Wo
             weights[world] = Some(weight);
         }
     }
-    let reason_against = |world: &str| {
-        case.request
-            .hard_evidence
-            .iter()
-            .find(|evidence| evidence.world == world)
-            .map(|evidence| evidence.reason.clone())
+    let reasons_against = |world: &str| {
+        let evidence = case.request.hard_evidence.iter();
+        let against = evidence.filter(|evidence| evidence.world == world);
+        let reasons: Vec<&str> = against.map(|evidence| evidence.reason.as_str()).collect();
+        reasons.join("; ")
     };
     case.request
         .worlds
@@ -132,7 +131,7 @@ fn worlds(case: &Case, fates: &[Fate], plausibility: Plausibility<'_>) -> Vec<Wo
         .map(|((world, fate), weight)| {
             let (fate, removed_by) = match *fate {
                 Fate::Retained => (WorldFate::Plausible, None),
-                Fate::Contradicted => (WorldFate::Contradicted, reason_against(&world.id)),
+                Fate::Contradicted => (WorldFate::Contradicted, Some(reasons_against(&world.id))),
                 Fate::AboveThreshold => (WorldFate::AboveThreshold, None),
                 Fate::Refuted { probe } => (WorldFate::Refuted, Some(probe_name(case, probe))),
             };

@@ -20,7 +20,10 @@ fn case(observed: serde_json::Value) -> Case {
             {"id": "far", "score": 0.9, "safe": []},
             {"id": "impossible", "score": 0.0, "safe": []}
         ],
-        "hard_evidence": [{"world": "impossible", "reason": "the clock says so"}],
+        "hard_evidence": [
+            {"world": "impossible", "reason": "the clock says so"},
+            {"world": "impossible", "reason": "so does the log"}
+        ],
         "probes": [
             {"id": "tell", "cost": 1.0, "error_rate": 0.125, "outcomes": [
                 {"id": "odd", "worlds": ["one", "three", "far", "impossible"]},
@@ -69,7 +72,11 @@ fn a_commit_says_what_it_rests_on() {
         (WorldFate::Refuted, Some("tell"), None),
         (WorldFate::Plausible, None, Some(0.5)),
         (WorldFate::AboveThreshold, None, None),
-        (WorldFate::Contradicted, Some("the clock says so"), None),
+        (
+            WorldFate::Contradicted,
+            Some("the clock says so; so does the log"),
+            None,
+        ),
     ];
     assert_eq!(fates, expected);
     let class = &record.classes[0];
@@ -250,4 +257,21 @@ fn a_record_is_written_for_the_case_and_the_threshold_alone() {
     );
     assert_eq!(one.record(None, &mut controller), Err(ForeignController));
     assert!(one.record(Some(&half), &mut controller).is_ok());
+}
+
+#[test]
+fn the_time_budget_of_a_request_ends_probing() {
+    let decide = |elapsed: u64| {
+        let mut request = case(json!([])).request().clone();
+        request.settings.max_steps = Some(10);
+        request.elapsed_steps = elapsed;
+        let decision = Case::new(request).unwrap().decide(None);
+        let record = decision.record();
+        let explanation = record.fallback.as_ref().map(|it| it.explanation.clone());
+        (record.decision, explanation)
+    };
+    assert_eq!(decide(9), (DecisionKind::Probe, None));
+    let (decision, explanation) = decide(10);
+    assert_eq!(decision, DecisionKind::Escalate);
+    assert!(explanation.is_some_and(|text| text.ends_with("; the time is up")));
 }

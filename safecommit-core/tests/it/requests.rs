@@ -70,14 +70,6 @@ fn names_are_unique_and_not_empty() {
         json!(["delete", "delete"]),
         "worlds[0].safe[1]: `delete` stands twice",
     );
-    let evidence = json!([
-        {"world": "shared", "reason": "one"}, {"world": "shared", "reason": "two"}
-    ]);
-    check(
-        "/hard_evidence",
-        evidence,
-        "hard_evidence[1].world: `shared` stands twice",
-    );
     let observed = json!([
         {"probe": "scan", "outcome": "hit"}, {"probe": "scan", "outcome": "miss"}
     ]);
@@ -338,6 +330,8 @@ fn the_subject_changes_with_every_word() {
         ("/settings/severity_weight", json!(1.0)),
         ("/settings/max_probes", json!(5)),
         ("/settings/max_cost", json!(9.0)),
+        ("/settings/max_steps", json!(17)),
+        ("/elapsed_steps", json!(4)),
     ];
     let mut subjects = vec![original];
     for (pointer, new) in changes {

@@ -30,11 +30,13 @@ pub(super) fn full() -> Value {
             ]}
         ],
         "observed": [{"probe": "scan", "outcome": "hit"}, {"probe": "list", "outcome": null}],
+        "elapsed_steps": 3,
         "authority_missing": true,
         "fresh_evidence_expected": true,
         "beta": 0.01,
         "settings": {
-            "temperature": 0.5, "eta": 0.01, "severity_weight": 2.0, "max_probes": 4, "max_cost": 8.0
+            "temperature": 0.5, "eta": 0.01, "severity_weight": 2.0, "max_probes": 4, "max_cost": 8.0,
+            "max_steps": 16
         }
     })
 }
