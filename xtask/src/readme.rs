@@ -43,19 +43,19 @@ mod tests {
 
     /// The tour of the examples is run by a test of the command, so what stands there too is true.
     #[test]
-    fn sessions_are_those_of_the_tested_tour() {
+    fn transcripts_are_those_of_the_tested_tour() {
         let text = std::fs::read_to_string(project::readme()).unwrap();
         let tour = std::fs::read_to_string(project::root().join("examples/README.md")).unwrap();
-        let sessions: Vec<&str> = text
+        let transcripts: Vec<&str> = text
             .split("```console\n")
             .skip(1)
             .filter_map(|rest| rest.split("```").next())
             .collect();
-        assert!(!sessions.is_empty());
-        for session in sessions {
+        assert!(!transcripts.is_empty());
+        for transcript in transcripts {
             assert!(
-                session.starts_with("$ safecommit ") && tour.contains(session),
-                "{session}"
+                transcript.starts_with("$ safecommit ") && tour.contains(transcript),
+                "{transcript}"
             );
         }
     }
