@@ -49,9 +49,9 @@ pub use methods::{
     MethodSettings, ProposedWorld, SafeCommit, Scratch, SingleWorld, UnknownMethod, Verdict,
     calibrate, tune_margin,
 };
-pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};
 pub use published::{
     Bound, Claim, Comparison, Figure, Findings, Metric, Published, PublishedError, TOLERANCES,
     Tolerances,
 };
+pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};
 pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, tables};

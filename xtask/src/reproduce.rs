@@ -73,7 +73,12 @@ pub(crate) fn run(arguments: &Reproduce) -> anyhow::Result<()> {
     for failure in &failures {
         eprintln!("\n{}", failure.trim_end());
     }
-    bail!("{} checks failed", failures.len());
+    let checks = if failures.len() == 1 {
+        "check"
+    } else {
+        "checks"
+    };
+    bail!("{} {checks} failed", failures.len());
 }
 
 fn what(bless: bool) -> &'static str {
