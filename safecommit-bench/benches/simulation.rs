@@ -1,6 +1,8 @@
 //! How long a decision on a benchmark episode takes, and what drawing the episode adds.
-#![expect(missing_docs, reason = "criterion's macros make undocumented functions")]
-#![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a benchmark stops at what it did not expect"
+)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use safecommit_bench::{

@@ -2,8 +2,8 @@
 //! probing lets a truthful "no" about a representative throw its whole class away.
 
 use safecommit_bench::{
-    Cell, Counts, Environment, Episode, Generator, Method, ProposedWorld, SafeCommit, Scratch, Split,
-    Suite, Verdict, calibrate, simulate,
+    Cell, Counts, Environment, Episode, Generator, Method, ProposedWorld, SafeCommit, Scratch,
+    Split, Suite, Verdict, calibrate, simulate,
 };
 use safecommit_conformal::Threshold;
 use safecommit_core::{
@@ -101,9 +101,9 @@ fn compressing_before_probing_breaks_the_guarantee_s_margin() {
             })),
         ];
         let counts = simulate(&generator(Split::Test), experiments.test.get(), &cells);
-        for family in 0..4 {
-            right += counts[0][family];
-            mutated += counts[1][family];
+        for (right_here, mutated_here) in counts[0].iter().zip(counts[1]) {
+            right += *right_here;
+            mutated += mutated_here;
         }
     }
     let (right, mutated) = (right.unsafe_commit_rate(), mutated.unsafe_commit_rate());
