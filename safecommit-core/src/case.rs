@@ -11,8 +11,9 @@ use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 use crate::certificate::{Certificate, CertificateError};
-use crate::controller::{Controller, ReportError, Step, Workspace};
+use crate::controller::{Controller, Step, Workspace};
 use crate::problem::{Problem, Subject};
+use crate::report::ReportError;
 use crate::settings::Settings;
 use crate::units::Probability;
 

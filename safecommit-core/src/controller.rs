@@ -1,12 +1,11 @@
 //! Commit, probe or fall back: the controller as a state machine without input or output.
 
-use thiserror::Error;
-
 use crate::action::release;
 use crate::certificate::{Certificate, CertificateError};
 use crate::fallback::{Fallback, Fault, Reason};
 use crate::plausible::{Plausibility, Retained};
 use crate::problem::Problem;
+use crate::report::{Report, ReportError};
 use crate::settings::Settings;
 use crate::shrinkage::{ProbeChoice, Scan};
 use safecommit_conformal::Threshold;
@@ -94,15 +93,6 @@ pub enum Step {
     Fallback(Fallback),
 }
 
-/// What came of a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// Position of the probe.
-    pub probe: usize,
-    /// Position of its outcome; `None` if the probe failed.
-    pub outcome: Option<usize>,
-}
-
 /// Where a proposed world stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -114,34 +104,6 @@ pub enum Fate {
     AboveThreshold,
     /// The outcome of this probe is impossible in it.
     Refuted {
-        /// Position of the probe.
-        probe: usize,
-    },
-}
-
-/// A report that makes no sense. The controller falls back from then on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ReportError {
-    /// No such probe.
-    #[error("probe {probe} is not declared")]
-    UnknownProbe {
-        /// Position that was reported.
-        probe: usize,
-    },
-    /// The probe declares no such outcome.
-    #[error("probe {probe} declares {outcomes} outcomes, not outcome {outcome}")]
-    UndeclaredOutcome {
-        /// Position of the probe.
-        probe: usize,
-        /// Position that was reported.
-        outcome: usize,
-        /// How many it declares.
-        outcomes: usize,
-    },
-    /// The probe was reported before; repeating it would count one answer twice.
-    #[error("probe {probe} was reported before")]
-    ReportedTwice {
         /// Position of the probe.
         probe: usize,
     },

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::controller::ReportError;
+use crate::report::ReportError;
 
 /// A decision not to act now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,6 +27,7 @@ mod fallback;
 mod plausible;
 mod probe;
 mod problem;
+mod report;
 mod robust;
 mod settings;
 mod shrinkage;
@@ -45,11 +46,12 @@ pub use case::{
     SettingsProposal, WorldFate, WorldProposal, WorldRecord,
 };
 pub use certificate::{Certificate, CertificateError, Uncertified};
-pub use controller::{Controller, Fate, Report, ReportError, Step, Workspace};
+pub use controller::{Controller, Fate, Step, Workspace};
 pub use fallback::{Fallback, FallbackKind, Fault, Reason, Stop};
 pub use plausible::{Plausibility, PlausibleSet, SafetyClass};
 pub use probe::{NO, OutcomeModel, PROBABILITY_SUM_TOLERANCE, Probe, YES};
 pub use problem::{Problem, ProblemError, Situation, Subject};
+pub use report::{Report, ReportError};
 pub use robust::{Atom, DroppedAtoms, EvidenceAtoms, NotRobust, Perturbation, RobustCertificate};
 pub use settings::{Budget, Settings};
 pub use shrinkage::{ProbeChoice, SCORE_TOLERANCE};
