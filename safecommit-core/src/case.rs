@@ -24,7 +24,7 @@ pub use record::{
 };
 pub use request::{
     ActionProposal, Contradiction, Observation, OutcomeProposal, ProbeProposal, Request,
-    SettingsProposal, WorldProposal,
+    SettingsProposal, VerificationProposal, WorldProposal,
 };
 pub use validate::{RequestError, RequestProblem};
 

@@ -6,11 +6,12 @@ use crate::fallback::{Fallback, Fault, Reason};
 use crate::plausible::{Plausibility, Retained};
 use crate::problem::Problem;
 use crate::report::{Report, ReportError};
-use crate::settings::Settings;
+use crate::settings::{Settings, Verification};
 use crate::shrinkage::{ProbeChoice, Scan};
 use safecommit_conformal::Threshold;
 
 mod stop;
+mod verify;
 
 /// Decides one [`Problem`]. Ask it for the [`next step`](Self::next_step); tell it what came of a
 /// probe ([`observe`](Self::observe), [`probe_failed`](Self::probe_failed)) or of time
@@ -63,6 +64,10 @@ pub struct Controller<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     retained: Retained,
+    /// Every proposed world that hard evidence and the answers leave, whatever its score; filled when
+    /// certificates are verified.
+    unrefuted: Retained,
+    reopened: bool,
     fates: Vec<Fate>,
     history: Vec<Report>,
     made: Vec<bool>,
@@ -74,6 +79,20 @@ pub struct Workspace {
 }
 
 impl Workspace {
+    /// Reopens the plausible set ([`Verification`]) when answers have refuted all of it. A set that was
+    /// empty before any answer stays empty: nothing refuted it, so nothing speaks for the rest.
+    fn reopen_if_refuted(&mut self) {
+        let refuted = |fate: &Fate| matches!(fate, Fate::Refuted { .. });
+        if !self.retained.members.is_empty() || !self.fates.iter().any(refuted) {
+            return;
+        }
+        std::mem::swap(&mut self.retained, &mut self.unrefuted);
+        for &world in &self.retained.members {
+            self.fates[world as usize] = Fate::Retained;
+        }
+        self.reopened = true;
+    }
+
     /// Where the proposed worlds of the last decision stand, by position; still there when its
     /// controller is gone.
     #[must_use]
@@ -133,6 +152,11 @@ impl<'a> Controller<'a> {
         workspace
             .retained
             .fill(problem, |world| fates[world] == Fate::Retained);
+        if settings.verification() != Verification::Never {
+            let unrefuted = &mut workspace.unrefuted;
+            unrefuted.fill(problem, |world| fates[world] != Fate::Contradicted);
+        }
+        workspace.reopened = false;
         workspace.history.clear();
         workspace.history.reserve(problem.probes().len());
         workspace.made.clear();
@@ -162,9 +186,14 @@ impl<'a> Controller<'a> {
         let certified = plausible.certified();
         let weight = self.settings.severity_weight();
         if let Some(action) = release(&certified, self.problem.actions(), weight) {
-            return match plausible.certify(action) {
-                Ok(certificate) => Step::Commit(certificate),
-                Err(_) => Step::Fallback(Fallback::from(Reason::Error(Fault::Inconsistent))),
+            let verdict = plausible.certify(action);
+            return match self.verifying_probe(action) {
+                Ok(Some(choice)) => Step::Probe(choice),
+                Ok(None) => match verdict {
+                    Ok(certificate) => Step::Commit(certificate),
+                    Err(_) => Step::Fallback(Fallback::from(Reason::Error(Fault::Inconsistent))),
+                },
+                Err(reason) => Step::Fallback(Fallback::from(reason)),
             };
         }
         match self.choose_probe() {
@@ -194,11 +223,16 @@ impl<'a> Controller<'a> {
             outcome: Some(outcome),
         });
         let problem = self.problem;
-        let fates = &mut self.workspace.fates;
-        self.workspace.retained.condition(
-            |world| problem.outcomes().likelihood(description, world, outcome),
-            |world| fates[world] = Fate::Refuted { probe },
-        );
+        let likelihood = |world| problem.outcomes().likelihood(description, world, outcome);
+        let workspace = &mut *self.workspace;
+        let fates = &mut workspace.fates;
+        workspace
+            .retained
+            .condition(likelihood, |world| fates[world] = Fate::Refuted { probe });
+        if self.settings.verification() != Verification::Never && !workspace.reopened {
+            workspace.unrefuted.condition(likelihood, |_| ());
+            workspace.reopen_if_refuted();
+        }
         Ok(())
     }
 
@@ -239,7 +273,7 @@ impl<'a> Controller<'a> {
         certificate: Certificate,
         action: usize,
     ) -> Result<usize, CertificateError> {
-        if certificate.threshold() != self.threshold {
+        if certificate.threshold() != self.threshold_in_force() {
             return Err(CertificateError::OtherThreshold);
         }
         let action =
@@ -295,7 +329,13 @@ impl<'a> Controller<'a> {
         &self.workspace.history
     }
 
-    /// The threshold in force.
+    /// Whether the plausible set was reopened; see [`Verification`].
+    #[must_use]
+    pub fn is_reopened(&self) -> bool {
+        self.workspace.reopened
+    }
+
+    /// The threshold that the controller was started with.
     #[must_use]
     pub fn threshold(&self) -> Threshold {
         self.threshold
@@ -325,9 +365,18 @@ impl<'a> Controller<'a> {
     pub(crate) fn remaining(&self) -> Plausibility<'_> {
         self.workspace.retained.plausibility(
             self.problem,
-            self.threshold,
+            self.threshold_in_force(),
             self.workspace.history.len(),
         )
+    }
+
+    /// A reopened set excludes nothing by its score.
+    fn threshold_in_force(&self) -> Threshold {
+        if self.workspace.reopened {
+            Threshold::UNBOUNDED
+        } else {
+            self.threshold
+        }
     }
 
     pub(crate) fn weigh(&mut self) {

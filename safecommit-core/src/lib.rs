@@ -43,7 +43,7 @@ pub use case::{
     ClassRecord, Contradiction, Decision, DecisionKind, DecisionRecord, FallbackRecord,
     ForeignController, Observation, OutcomeProposal, ProbeErrorRecord, ProbeProposal, ProbeRecord,
     RepresentationRecord, RepresentationSource, Request, RequestError, RequestProblem,
-    SettingsProposal, WorldFate, WorldProposal, WorldRecord,
+    SettingsProposal, VerificationProposal, WorldFate, WorldProposal, WorldRecord,
 };
 pub use certificate::{Certificate, CertificateError, Uncertified};
 pub use controller::{Controller, Fate, Step, Workspace};
@@ -53,8 +53,8 @@ pub use probe::{NO, OutcomeModel, PROBABILITY_SUM_TOLERANCE, Probe, YES};
 pub use problem::{Problem, ProblemError, Situation, Subject};
 pub use report::{Report, ReportError};
 pub use robust::{Atom, DroppedAtoms, EvidenceAtoms, NotRobust, Perturbation, RobustCertificate};
-pub use settings::{Budget, Settings};
-pub use shrinkage::{ProbeChoice, SCORE_TOLERANCE};
+pub use settings::{Budget, Settings, Verification};
+pub use shrinkage::{ProbeChoice, Purpose, SCORE_TOLERANCE};
 pub use signature::{ActionSet, Signature, SignatureMatrix};
 pub use soft::{ResidualTooLarge, SoftCertificate};
 pub use units::{Cost, Probability};

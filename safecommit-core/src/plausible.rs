@@ -203,6 +203,15 @@ impl Retained {
         }
     }
 
+    /// The mass of the world at this position of the problem, if it is a member; fresh after
+    /// [`Self::weigh`].
+    pub(crate) fn weight_of(&self, world: usize) -> Option<f64> {
+        let row = self
+            .members
+            .binary_search_by(|&member| (member as usize).cmp(&world));
+        self.weights.get(row.ok()?).copied()
+    }
+
     /// Applies P(outcome | world) to every member: zero removes it (told to `removed`), anything else
     /// multiplies its weight. Scores stay as they are.
     pub(crate) fn condition(

@@ -19,6 +19,40 @@ pub struct Settings {
     eta: f64,
     severity_weight: f64,
     budget: Budget,
+    verification: Verification,
+}
+
+/// Whether budget that is left is spent on checking a certificate before it is used.
+///
+/// A certificate says that an action is safe in every *plausible* world. With probability up to alpha the
+/// true world is proposed and yet not plausible, because its score is above the threshold; then the
+/// certificate is about the wrong worlds. A truthful answer can show that, before an action that cannot
+/// be undone. So with either form of verification:
+///
+/// - Only irreversible actions are verified. If the budget ends, the certificate stands: verification
+///   asks more and never commits less safely, so the bound stays alpha + beta.
+/// - When truthful answers have refuted every plausible world, the plausible set is *reopened*: it becomes
+///   every proposed world that hard evidence and the answers leave. This is the one exception to the rule
+///   that an empty plausible set falls back, and it is sound: the true world was not among the plausible
+///   ones, so if it was proposed at all it is among those. A certificate in the reopened set is unsafe
+///   only if the true world was never proposed, or an answer was wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Verification {
+    /// No probe is made once an action is certified, and an empty plausible set falls back: the rule of
+    /// the paper.
+    #[default]
+    Never,
+    /// Asks about the most plausible world left that a question can be asked about, the first of equals,
+    /// until an answer confirms a world or the budget is spent.
+    MostPlausible,
+    /// Looks past the threshold: as long as the certified action is not safe in every proposed world that
+    /// is left, makes the probe with the largest expected certificate shrinkage (Eq. 12) *over those
+    /// worlds*, if that is worth its cost.
+    WholeSupport {
+        /// Shrinkage per unit cost that a probe has to exceed: finite, at least zero. At zero every probe
+        /// that can help is made; a larger price spends fewer probes.
+        price: f64,
+    },
 }
 
 /// What may be spent on probes in one decision; `None` is no limit.
@@ -60,6 +94,7 @@ impl Default for Settings {
             eta: 0.0,
             severity_weight: 1.0,
             budget: Budget::UNLIMITED,
+            verification: Verification::Never,
         }
     }
 }
@@ -112,6 +147,27 @@ impl Settings {
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
+    }
+
+    /// Sets whether certificates of irreversible actions are verified; see [`Verification`].
+    ///
+    /// # Errors
+    ///
+    /// [`ProblemError::SettingInvalid`] unless the price is finite and at least zero.
+    pub fn with_verification(self, verification: Verification) -> Result<Self, ProblemError> {
+        if let Verification::WholeSupport { price } = verification {
+            check("price", price, "finite, at least 0", |value| value >= 0.0)?;
+        }
+        Ok(Self {
+            verification,
+            ..self
+        })
+    }
+
+    /// Whether certificates of irreversible actions are verified.
+    #[must_use]
+    pub fn verification(&self) -> Verification {
+        self.verification
     }
 
     /// Temperature T of the mass.

@@ -1,5 +1,7 @@
 //! Which probe to make: expected certificate shrinkage per unit cost (Eq. 12 and 13).
 
+use serde::{Deserialize, Serialize};
+
 use crate::plausible::Retained;
 use crate::probe::{Kind, Probe};
 use crate::problem::Problem;
@@ -48,6 +50,21 @@ pub struct ProbeChoice {
     pub shrinkage: f64,
     /// Delta(p) / c(p) (Eq. 13), per unit of cost; finite.
     pub score: f64,
+    /// What it is for.
+    pub purpose: Purpose,
+}
+
+/// What a probe is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// To certify an action: its shrinkage is over the plausible worlds.
+    Certify,
+    /// To check the certificate of an irreversible action before it is used
+    /// ([`crate::Verification`]): its shrinkage is zero for a question about the most plausible world,
+    /// and else over every proposed world that is left.
+    Verify,
 }
 
 /// Reusable memory of the scan.
@@ -89,6 +106,7 @@ impl Scan {
             shrinkage,
             // A quotient past the largest number would be written as no number at all.
             score: (shrinkage / cost).clamp(f64::MIN, f64::MAX),
+            purpose: Purpose::Certify,
         }
     }
 

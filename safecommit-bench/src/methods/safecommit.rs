@@ -1,7 +1,9 @@
 //! The controller of `safecommit-core`, driven by a benchmark episode.
 
 use safecommit_conformal::Threshold;
-use safecommit_core::{Budget, Controller, Fallback, Fault, Reason, Settings, Step};
+use safecommit_core::{
+    Budget, Controller, Fallback, Fault, ProblemError, Reason, Settings, Step, Verification,
+};
 
 use super::{Environment, Method, Scratch, Verdict};
 
@@ -28,6 +30,16 @@ impl SafeCommit {
                 .unwrap_or(settings)
                 .with_budget(Budget::probes(max_probes)),
         }
+    }
+
+    /// The same, verifying certificates before they are used.
+    ///
+    /// # Errors
+    ///
+    /// [`ProblemError`] for a price that is not finite and at least zero.
+    pub fn verifying(self, verification: Verification) -> Result<Self, ProblemError> {
+        let settings = self.settings.with_verification(verification)?;
+        Ok(Self { settings, ..self })
     }
 
     fn run(&self, environment: &mut Environment<'_>, scratch: &mut Scratch) -> Verdict {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::request::Observation;
 use crate::bound::{ErrorBound, RepresentationTerm};
 use crate::fallback::FallbackKind;
+use crate::shrinkage::Purpose;
 
 /// A decision and why. It is data for people and programs; a record releases nothing, only a
 /// [`crate::Certificate`] does.
@@ -35,6 +36,9 @@ pub struct DecisionRecord {
     pub observed: Vec<Observation>,
     /// The threshold on scores; null if unbounded, when no world is excluded by its score.
     pub threshold: Option<f64>,
+    /// Whether answers refuted every world below the threshold, so that the worlds left above it were
+    /// taken in.
+    pub reopened: bool,
     /// The calibration behind the threshold; null without one.
     pub calibration: Option<CalibrationRecord>,
     /// What bounds the probability of an unsafe commit, term by term.
@@ -86,6 +90,8 @@ pub struct ProbeRecord {
     pub expected_shrinkage: f64,
     /// Expected shrinkage per unit cost (Eq. 13).
     pub score: f64,
+    /// Whether it is to certify an action or to verify a certificate.
+    pub purpose: Purpose,
     /// The outcomes that may be reported.
     pub outcomes: Vec<String>,
 }

@@ -204,6 +204,27 @@ pub struct SettingsProposal {
     /// the probes counts; no limit by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u64>,
+    /// Whether certificates of irreversible actions are checked before they are used; never by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<VerificationProposal>,
+}
+
+/// Whether budget that is left is spent on checking the certificate of an irreversible action, and what
+/// becomes of a plausible set that answers have refuted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum VerificationProposal {
+    /// No probe is made once an action is certified.
+    Never,
+    /// Asks about the most plausible world until an answer confirms a world or the budget is spent.
+    MostPlausible,
+    /// Makes probes that tell the proposed worlds apart, above the threshold too, while they are worth it.
+    WholeSupport {
+        /// Shrinkage per unit cost that such a probe has to exceed: finite, at least zero.
+        #[cfg_attr(feature = "schema", schemars(range(min = 0.0)))]
+        price: f64,
+    },
 }
 
 impl SettingsProposal {

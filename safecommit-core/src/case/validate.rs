@@ -3,11 +3,11 @@
 use thiserror::Error;
 
 use super::names::Names;
-use super::request::Request;
+use super::request::{Request, VerificationProposal};
 use super::{Case, subject_of};
 use crate::action::{Action, Reversibility};
 use crate::problem::{Problem, ProblemError, Situation, Subject};
-use crate::settings::{Budget, Settings};
+use crate::settings::{Budget, Settings, Verification};
 use crate::units::Probability;
 use safecommit_conformal::{Score, ScoreError};
 
@@ -245,6 +245,14 @@ fn read_settings(request: &Request) -> Checked<Settings> {
     {
         return Err(RequestProblem::BadLimit(limit)).at(|| "settings.max_cost".to_owned());
     }
+    let verification = match given.verification {
+        None | Some(VerificationProposal::Never) => Verification::Never,
+        Some(VerificationProposal::MostPlausible) => Verification::MostPlausible,
+        Some(VerificationProposal::WholeSupport { price }) => Verification::WholeSupport { price },
+    };
+    settings = settings
+        .with_verification(verification)
+        .at(|| "settings.verification.whole_support.price".to_owned())?;
     Ok(settings.with_budget(Budget {
         max_probes: given.max_probes,
         max_cost: given.max_cost,

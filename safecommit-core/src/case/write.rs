@@ -24,6 +24,7 @@ pub(super) fn write(
     let observed = observed(case, controller);
     let fates = controller.fates().to_vec();
     let threshold = controller.threshold().finite().map(|score| score.value());
+    let reopened = controller.is_reopened();
     let faulty = controller.fault().is_some();
     controller.weigh();
     let plausibility = controller.remaining();
@@ -39,6 +40,7 @@ pub(super) fn write(
         classes: classes(case, plausibility),
         observed,
         threshold,
+        reopened,
         calibration: calibration.map(CalibrationRecord::from),
         bound: BoundRecord::from(&bound),
         subject: case
@@ -68,6 +70,7 @@ pub(super) fn write(
                 cost: proposal.cost,
                 expected_shrinkage: choice.shrinkage,
                 score: choice.score,
+                purpose: choice.purpose,
                 outcomes: outcomes.iter().map(str::to_owned).collect(),
             });
         }

@@ -10,6 +10,22 @@ use crate::shrinkage::{ProbeChoice, SCORE_TOLERANCE, best_probe};
 /// more than 0.3 in floating point, and have to fit all the same.
 const COST_ROUNDING: f64 = 1e-12;
 
+/// A cost budget and what of it is spent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Purse {
+    limit: Option<f64>,
+    spent: f64,
+}
+
+impl Purse {
+    /// Whether what is left buys the probe.
+    pub(super) fn buys(&self, probe: &Probe) -> bool {
+        let total = self.spent + probe.cost().value();
+        self.limit
+            .is_none_or(|limit| total <= limit * (1.0 + COST_ROUNDING))
+    }
+}
+
 impl Controller<'_> {
     /// The best probe, or why there is none.
     pub(super) fn choose_probe(&mut self) -> Result<ProbeChoice, Reason> {
@@ -18,44 +34,55 @@ impl Controller<'_> {
         {
             return Err(Reason::NothingSafeAnywhere);
         }
-        let budget = self.settings.budget();
-        let made = self.workspace.history.len();
-        if budget
-            .max_probes
-            .is_some_and(|limit| made >= limit as usize)
-        {
-            return Err(self.why_stopped(Stop::ProbeBudgetSpent));
-        }
-        let steps = self.workspace.steps_spent;
-        if budget.max_steps.is_some_and(|limit| steps >= limit) {
-            return Err(self.why_stopped(Stop::StepBudgetSpent));
+        if let Some(stop) = self.budget_spent() {
+            return Err(self.why_stopped(stop));
         }
         self.weigh();
         if let Some(choice) = self.best_that_helps(true)? {
             return Ok(choice);
         }
-        if budget.max_cost.is_some() && self.best_that_helps(false)?.is_some() {
+        if self.settings.budget().max_cost.is_some() && self.best_that_helps(false)?.is_some() {
             return Err(self.why_stopped(Stop::CostBudgetSpent));
         }
         Err(self.why_stopped(Stop::NoProbeHelps))
     }
 
+    /// The limit on the number of probes or on time that is reached, if any.
+    pub(super) fn budget_spent(&self) -> Option<Stop> {
+        let budget = self.settings.budget();
+        let made = self.workspace.history.len();
+        let steps = self.workspace.steps_spent;
+        if budget
+            .max_probes
+            .is_some_and(|limit| made >= limit as usize)
+        {
+            Some(Stop::ProbeBudgetSpent)
+        } else if budget.max_steps.is_some_and(|limit| steps >= limit) {
+            Some(Stop::StepBudgetSpent)
+        } else {
+            None
+        }
+    }
+
+    /// What is left of the cost budget.
+    pub(super) fn purse(&self) -> Purse {
+        Purse {
+            limit: self.settings.budget().max_cost,
+            spent: self.workspace.cost_spent,
+        }
+    }
+
     /// The best of the probes not made yet that are `affordable`, or that are not, if its score is
     /// above eta.
     fn best_that_helps(&mut self, affordable: bool) -> Result<Option<ProbeChoice>, Reason> {
-        let limit = self.settings.budget().max_cost;
-        let problem = self.problem;
+        let (purse, problem) = (self.purse(), self.problem);
         let workspace = &mut *self.workspace;
-        let (made, spent) = (&workspace.made, workspace.cost_spent);
-        let is_affordable = |probe: &Probe| {
-            let cost = probe.cost().value();
-            limit.is_none_or(|limit| spent + cost <= limit * (1.0 + COST_ROUNDING))
-        };
+        let made = &workspace.made;
         let best = best_probe(
             problem,
             &workspace.retained,
             &mut workspace.scan,
-            |position, probe| !made[position] && is_affordable(probe) == affordable,
+            |position, probe| !made[position] && purse.buys(probe) == affordable,
         )
         .map_err(|probe| Reason::Error(Fault::ProbeScore { probe }))?;
         Ok(best.filter(|choice| choice.score > self.settings.eta() + SCORE_TOLERANCE))
