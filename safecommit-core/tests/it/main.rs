@@ -20,3 +20,4 @@ mod redemption;
 mod requests;
 mod robust;
 mod soft;
+mod verification;

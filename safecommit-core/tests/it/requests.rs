@@ -332,6 +332,7 @@ fn the_subject_changes_with_every_word() {
         ("/settings/max_cost", json!(9.0)),
         ("/settings/max_steps", json!(17)),
         ("/elapsed_steps", json!(4)),
+        ("/settings/verification", json!("most_plausible")),
     ];
     let mut subjects = vec![original];
     for (pointer, new) in changes {
