@@ -46,8 +46,8 @@ pub use counts::{Causes, Counts, Estimate, Fallbacks};
 pub use experiments::{Coverage, Experiment, Prepared, Results, Row, Setting, tuned};
 pub use methods::{
     ConflictAbstention, Environment, GenericOneProbe, Margin, Memory, Method, MethodName,
-    MethodSettings, ProposedWorld, SafeCommit, Scratch, SingleWorld, UnknownMethod, Verdict,
-    calibrate, tune_margin,
+    MethodSettings, ProposedProbe, ProposedWorld, SafeCommit, Scratch, SingleWorld, UnknownMethod,
+    Verdict, calibrate, tune_margin,
 };
 pub use published::{
     Bound, Claim, Comparison, Figure, Findings, Metric, Published, PublishedError, TOLERANCES,

@@ -5,7 +5,7 @@ use safecommit_core::{Failure, Fate, Reason, attribute};
 use smallvec::SmallVec;
 
 use crate::counts::Counts;
-use crate::episode::Episode;
+use crate::episode::{Episode, Family};
 use crate::generator::{DrawnEpisode, Generator};
 use crate::methods::{Environment, Memory, Method, Scratch, Verdict};
 use crate::random::RandomStream;
@@ -45,8 +45,8 @@ pub struct Cell {
     pub proposal_miss: f64,
 }
 
-/// The counts of one cell, family by family in the order of [`Family::ALL`](crate::Family::ALL).
-pub type FamilyCounts = [Counts; 4];
+/// The counts of one cell, family by family in the order of [`Family::ALL`].
+pub type FamilyCounts = [Counts; Family::ALL.len()];
 
 /// Episodes that one task draws and runs through all cells.
 const EPISODES_A_TASK: u64 = 500;
@@ -162,7 +162,9 @@ fn score(
 ) {
     counts.episodes += 1;
     counts.probes += probes as u64;
-    let fate = certified.map(|scratch| scratch.fate(episode.true_world()));
+    let truth = episode.true_world();
+    let proposed_as = episode.proposed().iter().position(|world| *world == truth);
+    let fate = certified.map(|scratch| proposed_as.and_then(|world| scratch.fate(world)));
     if fate == Some(Some(Fate::Retained)) {
         counts.truth_retained += 1;
     }

@@ -29,8 +29,10 @@ impl SafeCommit {
                 .with_budget(Budget::probes(max_probes)),
         }
     }
+}
 
-    fn run(&self, environment: &mut Environment<'_>, scratch: &mut Scratch) -> Verdict {
+impl Method for SafeCommit {
+    fn decide(&self, environment: &mut Environment<'_>, scratch: &mut Scratch) -> Verdict {
         let Some(problem) = environment.problem() else {
             return fallback(Reason::Error(Fault::Inconsistent));
         };
@@ -53,14 +55,6 @@ impl SafeCommit {
                 Step::Fallback(reached) => return fallback(reached.reason),
             }
         }
-    }
-}
-
-impl Method for SafeCommit {
-    fn decide(&self, environment: &mut Environment<'_>, scratch: &mut Scratch) -> Verdict {
-        let verdict = self.run(environment, scratch);
-        scratch.keep_fates(environment);
-        verdict
     }
 }
 
