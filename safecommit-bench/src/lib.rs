@@ -55,3 +55,8 @@ pub use published::{
 };
 pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};
 pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, tables};
+
+/// The sample of the crate's README, as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

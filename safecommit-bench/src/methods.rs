@@ -213,8 +213,20 @@ impl FromStr for MethodName {
     }
 }
 
-/// Calibrates on the scores of the true worlds of calibration episodes; a true world that was not
-/// proposed counts as missing.
+/// Split-conformal calibration (Eq. 14) on the scores of the true worlds of calibration episodes; a true
+/// world that was not proposed counts as missing, and the misses as counted.
+///
+/// ```
+/// use safecommit_bench::{Episode, Generator, Parameters, Split, Suite, calibrate};
+///
+/// let parameters = Parameters::project()?;
+/// let suite = Suite::Experiment { seed: 1 };
+/// let generator = Generator::new(&parameters.generator, suite, Split::Calibration);
+/// let cases: Vec<Episode> = (0..99).map(|index| generator.draw(index).episode().clone()).collect();
+/// let calibration = calibrate("0.05".parse()?, &cases);
+/// assert_eq!((calibration.n(), calibration.rank()), (99, 95));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn calibrate<'a>(
     alpha: Alpha,

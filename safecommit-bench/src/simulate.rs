@@ -53,6 +53,18 @@ const EPISODES_A_TASK: u64 = 500;
 
 /// Draws the episodes `0..episodes` of `generator` once and runs every cell on each; the counts come in
 /// the order of `cells`. Spread over the threads of rayon; the result does not depend on their number.
+///
+/// ```
+/// use safecommit_bench::{Cell, Generator, Parameters, SingleWorld, Split, Suite, simulate};
+///
+/// let parameters = Parameters::project()?;
+/// let generator = Generator::new(&parameters.generator, Suite::Experiment { seed: 1 }, Split::Test);
+/// let cell = Cell { method: Box::new(SingleWorld), certifies: false, proposal_miss: 0.0 };
+/// let [stale, ..] = simulate(&generator, 400, &[cell])[0];
+/// assert_eq!(stale.episodes, 100);
+/// assert_eq!(stale.safe_commits + stale.unsafe_commits, 100); // it never falls back
+/// # Ok::<(), safecommit_bench::ParameterError>(())
+/// ```
 #[must_use]
 pub fn simulate(generator: &Generator, episodes: u64, cells: &[Cell]) -> Vec<FamilyCounts> {
     let none = || vec![FamilyCounts::default(); cells.len()];
@@ -135,6 +147,8 @@ fn run_cells(
 }
 
 /// Scores an ending of [`decide`] in `memory` against the true world and adds it to `counts`.
+/// `certifies` says that a certificate method decided, whose failures have a cause
+/// ([`safecommit_core::attribute`]).
 pub fn count(
     episode: &Episode,
     ending: &Ending,
