@@ -6,7 +6,18 @@ use safecommit_core::{FailureCause, FallbackKind};
 use serde::{Deserialize, Serialize};
 
 /// Counts over episodes; rates are taken last. Adding is exact, so the order of episodes and threads
-/// leaves no trace.
+/// leaves no trace. Every rate is a count over *all* episodes, in [0, 1]; so task success, unsafe commit
+/// rate and fallback rate sum to one.
+///
+/// ```
+/// use safecommit_bench::Counts;
+///
+/// let mut counts = Counts { episodes: 8, unsafe_commits: 1, safe_commits: 5, ..Counts::default() };
+/// counts += Counts { episodes: 2, probes: 4, ..Counts::default() };
+/// assert_eq!(counts.unsafe_commit_rate(), 0.1);
+/// assert_eq!((counts.task_success(), counts.commit_coverage()), (0.5, 0.6));
+/// assert_eq!(counts.mean_probes(), 0.4);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Episodes.
@@ -168,7 +179,15 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The mean of `values` and its standard error, summed in the order given.
+    /// The mean of `values`, one a seed, and its standard error: the sample standard deviation over the
+    /// square root of their number. Summed in the order given.
+    ///
+    /// ```
+    /// use safecommit_bench::Estimate;
+    ///
+    /// let estimate = Estimate::over(&[1.0, 3.0]);
+    /// assert_eq!((estimate.mean, estimate.se), (2.0, 1.0));
+    /// ```
     #[must_use]
     pub fn over(values: &[f64]) -> Self {
         let count = values.len().max(1) as f64;

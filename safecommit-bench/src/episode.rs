@@ -29,7 +29,8 @@ pub enum Family {
 }
 
 impl Family {
-    /// All families; the episode at `index` of a split belongs to number `index % 4` of them.
+    /// All families; the episode at `index` of a split belongs to number `index % 4` of them. A
+    /// test holds the list complete.
     pub const ALL: [Self; 4] = [
         Self::Stale,
         Self::Conflict,
@@ -75,9 +76,7 @@ impl fmt::Display for Family {
 
 /// A name that is no family.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown family `{0}`, expected one of `stale`, `conflict`, `poison`, `authorization_drift`"
-)]
+#[error("unknown family `{0}`, expected one of {known}", known = backticked(Family::ALL.map(Family::name)))]
 pub struct UnknownFamily(pub String);
 
 impl FromStr for Family {
@@ -89,6 +88,12 @@ impl FromStr for Family {
             .find(|family| family.name() == name)
             .ok_or_else(|| UnknownFamily(name.to_owned()))
     }
+}
+
+/// Names as an error message lists them.
+pub(crate) fn backticked(names: impl IntoIterator<Item = &'static str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 /// A world of an episode.
@@ -177,5 +182,25 @@ impl Episode {
         let missed = self.true_world;
         self.proposed.retain(|world| *world != missed);
         self.probes.retain(|probe| probe.asks != missed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A variant more does not compile here until it is counted, and fails until `ALL` has it.
+    #[test]
+    fn all_names_every_family_once() {
+        for (position, family) in Family::ALL.into_iter().enumerate() {
+            let expected = match family {
+                Family::Stale => 0,
+                Family::Conflict => 1,
+                Family::Poison => 2,
+                Family::AuthorizationDrift => 3,
+            };
+            assert_eq!(position, expected);
+            assert_eq!(family.name().parse(), Ok(family));
+        }
     }
 }

@@ -136,6 +136,18 @@ impl Results {
 
 /// Everything that is fixed before a test episode is drawn: thresholds of every seed and level, and
 /// what conflict abstention was tuned to on the frozen splits.
+///
+/// ```
+/// use safecommit_bench::{Experiment, Parameters, Prepared};
+///
+/// let small = Parameters::project_toml()
+///     .replace("calibration = 2000\ntest = 4000\nalpha", "calibration = 30\ntest = 20\nalpha");
+/// let parameters = Parameters::from_toml(&small)?;
+/// let results = Prepared::new(&parameters).run(&|_| ());
+/// let main = results.rows.iter().filter(|row| row.experiment == Experiment::Main);
+/// assert_eq!(main.map(|row| row.episodes).collect::<Vec<_>>(), [200; 5]); // ten seeds of 20
+/// # Ok::<(), safecommit_bench::ParameterError>(())
+/// ```
 #[derive(Debug)]
 pub struct Prepared<'a> {
     parameters: &'a Parameters,

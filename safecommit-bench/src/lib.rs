@@ -46,8 +46,8 @@ pub use counts::{Causes, Counts, Estimate, Fallbacks};
 pub use experiments::{Coverage, Experiment, Prepared, Results, Row, Setting, tuned};
 pub use methods::{
     ConflictAbstention, Environment, GenericOneProbe, Margin, Memory, Method, MethodName,
-    MethodSettings, ProposedWorld, SafeCommit, Scratch, SingleWorld, UnknownMethod, Verdict,
-    calibrate, tune_margin,
+    MethodSettings, ProposedProbe, ProposedWorld, SafeCommit, Scratch, SingleWorld, UnknownMethod,
+    Verdict, calibrate, tune_margin,
 };
 pub use published::{
     Bound, Claim, Comparison, Figure, Findings, Metric, Published, PublishedError, TOLERANCES,
@@ -55,3 +55,8 @@ pub use published::{
 };
 pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};
 pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, tables};
+
+/// The sample of the crate's README, as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -13,9 +13,11 @@ use safecommit_conformal::{Alpha, Calibration, Threshold};
 use safecommit_core::{FallbackKind, Fate, Reason, Workspace};
 use serde::{Deserialize, Serialize};
 
+use crate::episode::backticked;
+
 pub use conflict_abstention::{ConflictAbstention, Margin, tune_margin};
 pub(crate) use environment::View;
-pub use environment::{Environment, ProposedWorld};
+pub use environment::{Environment, ProposedProbe, ProposedWorld};
 pub use generic_one_probe::GenericOneProbe;
 pub use safecommit::SafeCommit;
 pub use single_world::SingleWorld;
@@ -23,7 +25,34 @@ pub use single_world::SingleWorld;
 /// A method under comparison: sees an episode through an [`Environment`], which never shows the true
 /// world, and decides.
 ///
-/// To add one, implement this, give it a [`MethodName`] and build it in [`MethodName::build`].
+/// To add one: implement this in a file of `methods/` and re-export it in `lib.rs`; add a variant to
+/// [`MethodName`] and to [`MethodName::ALL`], and follow the compiler through the functions that match on
+/// it. The tables then have a row more, so freeze them anew.
+///
+/// ```
+/// use safecommit_bench::{
+///     DrawnEpisode, Environment, Generator, Memory, Method, Parameters, Scratch, Split, Suite, Verdict,
+///     decide,
+/// };
+///
+/// /// Takes the first action, whatever the evidence.
+/// struct Reckless;
+///
+/// impl Method for Reckless {
+///     fn decide(&self, _: &mut Environment<'_>, _: &mut Scratch) -> Verdict {
+///         Verdict::Commit { action: 0 }
+///     }
+/// }
+///
+/// let parameters = Parameters::project()?;
+/// let generator = Generator::new(&parameters.generator, Suite::Experiment { seed: 1 }, Split::Test);
+/// let drawn = generator.draw(0);
+/// let policy = || generator.policy_stream(0);
+/// let ending = decide(&Reckless, drawn.episode(), &policy, &mut Memory::default());
+/// assert_eq!(ending.verdict, Verdict::Commit { action: 0 });
+/// assert!(ending.probes.is_empty());
+/// # Ok::<(), safecommit_bench::ParameterError>(())
+/// ```
 pub trait Method: Sync {
     /// Decides one episode; probes are made by asking the environment.
     fn decide(&self, environment: &mut Environment<'_>, scratch: &mut Scratch) -> Verdict;
@@ -57,23 +86,13 @@ pub struct Memory {
 #[derive(Debug, Default)]
 pub struct Scratch {
     workspace: Workspace,
-    fates: Vec<Option<Fate>>,
 }
 
 impl Scratch {
-    /// Where the world at this position of the episode stood when a certificate method ended; `None`
-    /// if it was not proposed. Meaningless after a method that keeps no plausible set.
+    /// Where a certificate method left the proposed world at this position. Meaningless after a method
+    /// that keeps no plausible set.
     pub(crate) fn fate(&self, world: usize) -> Option<Fate> {
-        self.fates.get(world).copied().flatten()
-    }
-
-    /// Keeps where the controller left the proposed worlds, by position in the episode.
-    fn keep_fates(&mut self, environment: &Environment<'_>) {
-        self.fates.clear();
-        self.fates.resize(environment.positions(), None);
-        for (world, fate) in environment.proposed().iter().zip(self.workspace.fates()) {
-            self.fates[world.position] = Some(*fate);
-        }
+        self.workspace.fates().get(world).copied()
     }
 }
 
@@ -107,7 +126,7 @@ pub struct MethodSettings {
 }
 
 impl MethodName {
-    /// All methods, in the order of the tables.
+    /// All methods, in the order of the tables. A test holds it complete.
     pub const ALL: [Self; 5] = [
         Self::SingleWorld,
         Self::GenericOneProbe,
@@ -125,6 +144,18 @@ impl MethodName {
             Self::ConflictAbstention => "conflict_abstention",
             Self::SafecommitNoProbe => "safecommit_no_probe",
             Self::Safecommit => "safecommit",
+        }
+    }
+
+    /// Whether the paper has the method; the figures of any other are marked as new in the tables.
+    #[must_use]
+    pub fn in_paper(self) -> bool {
+        match self {
+            Self::SingleWorld
+            | Self::GenericOneProbe
+            | Self::ConflictAbstention
+            | Self::SafecommitNoProbe
+            | Self::Safecommit => true,
         }
     }
 
@@ -168,10 +199,7 @@ impl fmt::Display for MethodName {
 
 /// A name that is no method.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown method `{0}`, expected one of `single_world`, `generic_one_probe`, \
-     `conflict_abstention`, `safecommit_no_probe`, `safecommit`"
-)]
+#[error("unknown method `{0}`, expected one of {known}", known = backticked(MethodName::ALL.map(MethodName::name)))]
 pub struct UnknownMethod(pub String);
 
 impl FromStr for MethodName {
@@ -185,8 +213,20 @@ impl FromStr for MethodName {
     }
 }
 
-/// Calibrates on the scores of the true worlds of calibration episodes; a true world that was not
-/// proposed counts as missing.
+/// Split-conformal calibration (Eq. 14) on the scores of the true worlds of calibration episodes; a true
+/// world that was not proposed counts as missing, and the misses as counted.
+///
+/// ```
+/// use safecommit_bench::{Episode, Generator, Parameters, Split, Suite, calibrate};
+///
+/// let parameters = Parameters::project()?;
+/// let suite = Suite::Experiment { seed: 1 };
+/// let generator = Generator::new(&parameters.generator, suite, Split::Calibration);
+/// let cases: Vec<Episode> = (0..99).map(|index| generator.draw(index).episode().clone()).collect();
+/// let calibration = calibrate("0.05".parse()?, &cases);
+/// assert_eq!((calibration.n(), calibration.rank()), (99, 95));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn calibrate<'a>(
     alpha: Alpha,
@@ -218,4 +258,30 @@ fn fallback<'a>(worlds: impl IntoIterator<Item = &'a ProposedWorld>) -> Verdict 
         FallbackKind::Escalate
     };
     Verdict::Fallback { kind, reason: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A variant more does not compile here until it is counted, and fails until `ALL` has it.
+    #[test]
+    fn all_names_every_method_once() {
+        for (position, method) in MethodName::ALL.into_iter().enumerate() {
+            let expected = match method {
+                MethodName::SingleWorld => 0,
+                MethodName::GenericOneProbe => 1,
+                MethodName::ConflictAbstention => 2,
+                MethodName::SafecommitNoProbe => 3,
+                MethodName::Safecommit => 4,
+            };
+            assert_eq!(position, expected);
+            assert_eq!(method.name().parse(), Ok(method));
+        }
+        let error = "best".parse::<MethodName>().unwrap_err().to_string();
+        assert!(
+            error.ends_with("`safecommit_no_probe`, `safecommit`"),
+            "{error}"
+        );
+    }
 }

@@ -5,7 +5,7 @@ use safecommit_core::{Failure, Fate, Reason, attribute};
 use smallvec::SmallVec;
 
 use crate::counts::Counts;
-use crate::episode::Episode;
+use crate::episode::{Episode, Family};
 use crate::generator::{DrawnEpisode, Generator};
 use crate::methods::{Environment, Memory, Method, Scratch, Verdict};
 use crate::random::RandomStream;
@@ -45,14 +45,26 @@ pub struct Cell {
     pub proposal_miss: f64,
 }
 
-/// The counts of one cell, family by family in the order of [`Family::ALL`](crate::Family::ALL).
-pub type FamilyCounts = [Counts; 4];
+/// The counts of one cell, family by family in the order of [`Family::ALL`].
+pub type FamilyCounts = [Counts; Family::ALL.len()];
 
 /// Episodes that one task draws and runs through all cells.
 const EPISODES_A_TASK: u64 = 500;
 
 /// Draws the episodes `0..episodes` of `generator` once and runs every cell on each; the counts come in
 /// the order of `cells`. Spread over the threads of rayon; the result does not depend on their number.
+///
+/// ```
+/// use safecommit_bench::{Cell, Generator, Parameters, SingleWorld, Split, Suite, simulate};
+///
+/// let parameters = Parameters::project()?;
+/// let generator = Generator::new(&parameters.generator, Suite::Experiment { seed: 1 }, Split::Test);
+/// let cell = Cell { method: Box::new(SingleWorld), certifies: false, proposal_miss: 0.0 };
+/// let [stale, ..] = simulate(&generator, 400, &[cell])[0];
+/// assert_eq!(stale.episodes, 100);
+/// assert_eq!(stale.safe_commits + stale.unsafe_commits, 100); // it never falls back
+/// # Ok::<(), safecommit_bench::ParameterError>(())
+/// ```
 #[must_use]
 pub fn simulate(generator: &Generator, episodes: u64, cells: &[Cell]) -> Vec<FamilyCounts> {
     let none = || vec![FamilyCounts::default(); cells.len()];
@@ -135,6 +147,8 @@ fn run_cells(
 }
 
 /// Scores an ending of [`decide`] in `memory` against the true world and adds it to `counts`.
+/// `certifies` says that a certificate method decided, whose failures have a cause
+/// ([`safecommit_core::attribute`]).
 pub fn count(
     episode: &Episode,
     ending: &Ending,
@@ -162,7 +176,9 @@ fn score(
 ) {
     counts.episodes += 1;
     counts.probes += probes as u64;
-    let fate = certified.map(|scratch| scratch.fate(episode.true_world()));
+    let truth = episode.true_world();
+    let proposed_as = episode.proposed().iter().position(|world| *world == truth);
+    let fate = certified.map(|scratch| proposed_as.and_then(|world| scratch.fate(world)));
     if fate == Some(Some(Fate::Retained)) {
         counts.truth_retained += 1;
     }

@@ -30,6 +30,7 @@ cent of all episodes; probes as a mean; ± one standard error of the mean over s
 pub struct Table {
     name: &'static str,
     title: &'static str,
+    figures: String,
     body: String,
 }
 
@@ -47,11 +48,29 @@ impl Table {
         format!("{marks} {}\n\n{}", self.title, self.body)
     }
 
+    /// The title.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        self.title
+    }
+
+    /// Of an experiment, the table of its rates alone, for a reader who has the legend already; empty for
+    /// the other tables.
+    #[must_use]
+    pub fn figures(&self) -> &str {
+        &self.figures
+    }
+
+    fn with_figures(self, figures: String) -> Self {
+        Self { figures, ..self }
+    }
+
     fn new(name: &'static str, title: &'static str, parts: &[String]) -> Self {
         let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).collect();
         Self {
             name,
             title,
+            figures: String::new(),
             body: format!("{}\n\n{PROVENANCE}\n", parts.join("\n\n")),
         }
     }

@@ -23,10 +23,11 @@ use crate::units::Probability;
 pub struct ErrorBound {
     calibration: Option<Alpha>,
     representation: RepresentationTerm,
+    counted: Option<CountedMisses>,
     probes: Vec<(String, Probability)>,
 }
 
-/// What is known of beta, the probability that the true world is not proposed.
+/// What beta, the probability that the true world is not proposed, adds to the bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RepresentationTerm {
@@ -36,24 +37,22 @@ pub enum RepresentationTerm {
     Stated(Probability),
     /// The calibration counted the cases whose true world was not proposed, as scores above all
     /// others, and its threshold is finite: then alpha covers both errors, and this term is zero.
-    CoveredByAlpha {
-        /// Cases whose true world was not proposed.
-        missing: u64,
-        /// All calibration cases.
-        cases: u64,
-        /// One-sided 95% Clopper-Pearson bound on beta, for information.
-        upper: f64,
-    },
+    CoveredByAlpha,
     /// The calibration counted those cases, but its threshold is unbounded: everything proposed is
-    /// retained, what was never proposed still is not, so beta stands on its own, with confidence 95%.
-    Estimated {
-        /// Cases whose true world was not proposed.
-        missing: u64,
-        /// All calibration cases.
-        cases: u64,
-        /// One-sided 95% Clopper-Pearson bound on beta.
-        upper: f64,
-    },
+    /// retained, what was never proposed still is not, so beta stands on its own, as the upper bound of
+    /// [`CountedMisses`]. A request cannot state less than was measured.
+    Estimated(Probability),
+}
+
+/// The calibration cases whose true world was not proposed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CountedMisses {
+    /// How many there are.
+    pub missing: u64,
+    /// All calibration cases.
+    pub cases: u64,
+    /// One-sided 95% Clopper-Pearson bound on beta.
+    pub upper_95: Probability,
 }
 
 /// 1 - confidence of the bound on beta.
@@ -61,22 +60,31 @@ const REPRESENTATION_DELTA: f64 = 0.05;
 
 impl ErrorBound {
     /// The bound of a decision under `calibration` (none: nothing is excluded by its score, so that
-    /// term is zero), with beta as the request states it or else as the calibration measured it, and
-    /// the probes whose answers were used.
+    /// term is zero), with beta as the request states it or as the calibration measured it, and the
+    /// probes whose answers were used. Where alpha does not cover the misses that the calibration
+    /// counted, the larger of the two stands: whoever proposes cannot talk a measured beta down.
     #[must_use]
     pub fn new(
         calibration: Option<&Calibration>,
         stated_beta: Option<Probability>,
         probes: impl IntoIterator<Item = (String, Probability)>,
     ) -> Self {
-        let representation = match (stated_beta, calibration) {
-            (Some(beta), _) => RepresentationTerm::Stated(beta),
-            (None, Some(calibration)) => measured(calibration),
+        let counted = calibration.and_then(count);
+        let covered = calibration.is_some_and(|it| !it.threshold().is_unbounded());
+        let representation = match (stated_beta, counted) {
             (None, None) => RepresentationTerm::Unknown,
+            (Some(beta), None) => RepresentationTerm::Stated(beta),
+            (None, Some(_)) if covered => RepresentationTerm::CoveredByAlpha,
+            (Some(beta), Some(_)) if covered => RepresentationTerm::Stated(beta),
+            (Some(beta), Some(misses)) if beta >= misses.upper_95 => {
+                RepresentationTerm::Stated(beta)
+            }
+            (_, Some(misses)) => RepresentationTerm::Estimated(misses.upper_95),
         };
         Self {
             calibration: calibration.map(Calibration::alpha),
             representation,
+            counted,
             probes: probes
                 .into_iter()
                 .filter(|(_, rate)| rate.value() > 0.0)
@@ -94,6 +102,12 @@ impl ErrorBound {
     #[must_use]
     pub fn representation(&self) -> RepresentationTerm {
         self.representation
+    }
+
+    /// The misses that the calibration counted, if it did, whatever the request states.
+    #[must_use]
+    pub fn counted(&self) -> Option<CountedMisses> {
+        self.counted
     }
 
     /// The probes that can err and whose answers were used, with their error rates.
@@ -130,32 +144,25 @@ impl RepresentationTerm {
     pub fn value(&self) -> Option<f64> {
         match *self {
             Self::Unknown => None,
-            Self::Stated(beta) => Some(beta.value()),
-            Self::CoveredByAlpha { .. } => Some(0.0),
-            Self::Estimated { upper, .. } => Some(upper),
+            Self::Stated(beta) | Self::Estimated(beta) => Some(beta.value()),
+            Self::CoveredByAlpha => Some(0.0),
         }
     }
 }
 
-fn measured(calibration: &Calibration) -> RepresentationTerm {
+fn count(calibration: &Calibration) -> Option<CountedMisses> {
     let Representation::Counted(misses) = calibration.representation() else {
-        return RepresentationTerm::Unknown;
+        return None;
     };
-    let (missing, cases) = (misses.missing(), misses.cases());
     // A bound that cannot be computed is one that says nothing.
-    let upper = Delta::new(REPRESENTATION_DELTA)
-        .map_or(1.0, |delta| misses.upper_bound(delta).unwrap_or(1.0));
-    if calibration.threshold().is_unbounded() {
-        RepresentationTerm::Estimated {
-            missing,
-            cases,
-            upper,
-        }
-    } else {
-        RepresentationTerm::CoveredByAlpha {
-            missing,
-            cases,
-            upper,
-        }
-    }
+    let upper = Delta::new(REPRESENTATION_DELTA).map(|delta| misses.upper_bound(delta));
+    let upper_95 = match upper {
+        Ok(Ok(upper)) => Probability::new(upper).unwrap_or(Probability::ONE),
+        _ => Probability::ONE,
+    };
+    Some(CountedMisses {
+        missing: misses.missing(),
+        cases: misses.cases(),
+        upper_95,
+    })
 }

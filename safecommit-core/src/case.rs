@@ -157,6 +157,9 @@ impl Case {
     /// decided again for that, under `calibration`, so that a certificate of a controller that was told
     /// something else does not pass.
     ///
+    /// A case has no memory: decided twice, it gives two certificates, and each can be redeemed. Whoever
+    /// executes has to remember which subjects were released.
+    ///
     /// # Errors
     ///
     /// [`CertificateError`] when it is for another case, action or threshold, or when it rests on other

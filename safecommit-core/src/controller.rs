@@ -263,7 +263,8 @@ impl<'a> Controller<'a> {
 
     /// Gives `certificate` up for `action`, if it is for that very action of this very problem, under
     /// this threshold, nothing was reported since, the action is still certified, and no action was
-    /// released before: a decision releases one action once.
+    /// released by this controller before. Another controller on the same problem knows nothing of that:
+    /// across decisions, whoever executes has to remember which subjects were released.
     ///
     /// # Errors
     ///

@@ -37,7 +37,7 @@ mod units;
 
 pub use action::{Action, Reversibility, release};
 pub use attribution::{Failure, FailureCause, attribute};
-pub use bound::{ErrorBound, RepresentationTerm};
+pub use bound::{CountedMisses, ErrorBound, RepresentationTerm};
 pub use case::{
     ActionProposal, ActionRecord, BoundRecord, CalibrationRecord, Case, CertificateRecord,
     ClassRecord, Contradiction, Decision, DecisionKind, DecisionRecord, FallbackRecord,

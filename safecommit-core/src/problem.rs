@@ -130,12 +130,13 @@ impl Problem {
         score: Score,
         safe: impl IntoIterator<Item = usize>,
     ) -> Result<usize, ProblemError> {
-        let added = self.try_add_world(score, safe);
-        if added.is_err() {
-            // A support with a world too few certifies too much (Errors never commit).
-            self.fail(Fault::TruncatedSupport);
-        }
-        added
+        // A support with a world too few certifies too much (Errors never commit). So it counts as
+        // truncated until the world is in, even if the caller's iterator panics meanwhile.
+        let before = self.fault;
+        self.fail(Fault::TruncatedSupport);
+        let added = self.try_add_world(score, safe)?;
+        self.fault = before;
+        Ok(added)
     }
 
     fn try_add_world(

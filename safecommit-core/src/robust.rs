@@ -294,8 +294,11 @@ impl Perturbation for DroppedAtoms<'_> {
         perturbed.clone_from(problem);
         let dropped = self.dropped.iter().map(|&atom| &atoms[atom]);
         for &(world, share) in dropped.clone().flat_map(|atom| &atom.score_shares) {
-            let score = Score::new(perturbed.scores()[world].value() - share)
-                .map_err(|_| Fault::Score { world })?;
+            // Rounded down by what the two decimals and their difference may be off: a world must not be
+            // excluded by rounding.
+            let score = perturbed.scores()[world].value();
+            let rounding = f64::EPSILON * (score.abs() + share.abs());
+            let score = Score::new(score - share - rounding).map_err(|_| Fault::Score { world })?;
             perturbed.rescore(world, score);
         }
         for &world in dropped.flat_map(|atom| &atom.contradicts) {

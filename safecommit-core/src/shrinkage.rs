@@ -19,7 +19,8 @@ const ROUNDING: f64 = 1e-14;
 /// Delta(p) = min_a M(a) - sum_y min_a M_y(a) (Eq. 12 of Akewar and Ranjan, arXiv:2608.04289), where
 /// M(a) is the mass of the plausible worlds in which action a is not safe and M_y(a) its joint mass with
 /// outcome y. It is the value of the probe's information about what blocks a certificate and about
-/// nothing else: with a single candidate action, or where nothing is safe in any world, it is zero.
+/// nothing else: with a single candidate action, or where nothing is safe in any world, it is zero. So is
+/// one of at most 1e-14, which is the rounding of masses that sum to one.
 ///
 /// ```
 /// use safecommit_conformal::{Score, Threshold};
@@ -72,8 +73,11 @@ pub enum Purpose {
 pub(crate) struct Scan {
     /// M(a): the mass of the worlds in which action a is not safe.
     mass: Vec<f64>,
-    /// M_y(a), an outcome after the other.
+    /// M_y(a) of the outcome looked at. One at a time, so that memory does not grow with the number of
+    /// outcomes times the number of actions.
     outcome_mass: Vec<f64>,
+    /// Outcome and row of each retained world, by outcome.
+    by_outcome: Vec<(u32, u32)>,
 }
 
 impl Scan {
@@ -118,42 +122,61 @@ impl Scan {
     /// The minimum is concave, so Delta is at least zero up to rounding. O(K A + Y A) for a certain
     /// outcome a world, O(K A Y) for probabilities, O(A) for a question about one world.
     fn shrinkage(&mut self, problem: &Problem, retained: &Retained, probe: usize) -> f64 {
-        let actions = self.mass.len();
-        let before = smallest(&self.mass);
-        let kind = problem.probes()[probe].kind;
-        let (outcomes, after) = match kind {
-            Kind::Identity { world } => {
-                return before - self.after_question(retained, world);
-            }
-            Kind::Partition { outcomes, start } => {
-                self.clear_outcomes(outcomes);
-                for (row, &world) in retained.members.iter().enumerate() {
-                    let outcome = problem.outcomes().certain(start, world as usize);
-                    let into = &mut self.outcome_mass[outcome * actions..(outcome + 1) * actions];
-                    for action in retained.signatures.unsafe_actions(row) {
-                        into[action] += retained.weights[row];
-                    }
-                }
-                (outcomes, &self.outcome_mass)
-            }
+        let after = match problem.probes()[probe].kind {
+            Kind::Identity { world } => self.after_question(retained, world),
+            Kind::Partition { start, .. } => self.after_partition(problem, retained, start),
             Kind::Likelihood { outcomes, start } => {
-                self.clear_outcomes(outcomes);
-                for (row, &world) in retained.members.iter().enumerate() {
-                    let probabilities = problem.outcomes().row(start, outcomes, world as usize);
-                    for action in retained.signatures.unsafe_actions(row) {
-                        for (outcome, probability) in probabilities.iter().enumerate() {
-                            self.outcome_mass[outcome * actions + action] +=
-                                retained.weights[row] * probability;
-                        }
-                    }
-                }
-                (outcomes, &self.outcome_mass)
+                self.after_likelihood(problem, retained, outcomes, start)
             }
         };
-        before
-            - (0..outcomes)
-                .map(|outcome| smallest(&after[outcome * actions..(outcome + 1) * actions]))
-                .sum::<f64>()
+        smallest(&self.mass) - after
+    }
+
+    /// Sum over outcomes of min_a M_y(a), each world with one certain outcome. An outcome that no
+    /// retained world yields has no mass.
+    fn after_partition(&mut self, problem: &Problem, retained: &Retained, start: usize) -> f64 {
+        let outcome_of = |world: u32| problem.outcomes().certain(start, world as usize) as u32;
+        let members = retained.members.iter().zip(0..);
+        self.by_outcome.clear();
+        self.by_outcome
+            .extend(members.map(|(&world, row)| (outcome_of(world), row)));
+        self.by_outcome.sort_unstable();
+        let mut after = 0.0;
+        for worlds in self.by_outcome.chunk_by(|one, next| one.0 == next.0) {
+            clear(&mut self.outcome_mass, self.mass.len());
+            for &(_, row) in worlds {
+                let row = row as usize;
+                for action in retained.signatures.unsafe_actions(row) {
+                    self.outcome_mass[action] += retained.weights[row];
+                }
+            }
+            after += smallest(&self.outcome_mass);
+        }
+        after
+    }
+
+    /// Sum over outcomes of min_a M_y(a), each world with a probability for each outcome.
+    fn after_likelihood(
+        &mut self,
+        problem: &Problem,
+        retained: &Retained,
+        outcomes: usize,
+        start: usize,
+    ) -> f64 {
+        let mut after = 0.0;
+        for outcome in 0..outcomes {
+            clear(&mut self.outcome_mass, self.mass.len());
+            for (row, &world) in retained.members.iter().enumerate() {
+                let likelihood = problem.outcomes().row(start, outcomes, world as usize)[outcome];
+                if likelihood > 0.0 {
+                    for action in retained.signatures.unsafe_actions(row) {
+                        self.outcome_mass[action] += retained.weights[row] * likelihood;
+                    }
+                }
+            }
+            after += smallest(&self.outcome_mass);
+        }
+        after
     }
 
     /// Sum over the two answers of min_a M_y(a), for the question whether `world` is the true one.
@@ -180,11 +203,11 @@ impl Scan {
         }
         yes + no
     }
+}
 
-    fn clear_outcomes(&mut self, outcomes: usize) {
-        self.outcome_mass.clear();
-        self.outcome_mass.resize(outcomes * self.mass.len(), 0.0);
-    }
+fn clear(mass: &mut Vec<f64>, actions: usize) {
+    mass.clear();
+    mass.resize(actions, 0.0);
 }
 
 fn smallest(mass: &[f64]) -> f64 {

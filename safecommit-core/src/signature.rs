@@ -79,15 +79,15 @@ impl SignatureMatrix {
         &mut self,
         safe: impl IntoIterator<Item = usize>,
     ) -> Result<(), crate::ProblemError> {
-        let start = self.rows.len();
-        self.rows.resize(start + self.words, 0);
+        // The row is put together beside the matrix: an iterator that panics leaves no half of one.
+        let mut row = SmallVec::<[u64; 2]>::from_elem(0, self.words);
         for action in safe {
             if action >= self.actions {
-                self.rows.truncate(start);
                 return Err(crate::ProblemError::UnknownAction { action });
             }
-            self.rows[start + action / 64] |= 1 << (action % 64);
+            row[action / 64] |= 1 << (action % 64);
         }
+        self.rows.extend_from_slice(&row);
         Ok(())
     }
 

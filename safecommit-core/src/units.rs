@@ -20,6 +20,8 @@ pub struct Probability(f64);
 impl Probability {
     /// Probability zero.
     pub const ZERO: Self = Self(0.0);
+    /// Probability one.
+    pub const ONE: Self = Self(1.0);
 
     /// A probability.
     ///

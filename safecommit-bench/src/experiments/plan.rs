@@ -3,7 +3,7 @@
 use safecommit_conformal::Alpha;
 
 use super::{Experiment, Setting};
-use crate::episode::Episode;
+use crate::episode::{Episode, Family};
 use crate::generator::{DrawnEpisode, Generator, Split, Suite};
 use crate::methods::{ConflictAbstention, MethodName, calibrate, tune_margin};
 use crate::parameters::Parameters;
@@ -33,7 +33,11 @@ pub(super) fn plan(parameters: &Parameters) -> (Vec<Planned>, Vec<Setting>) {
             settings.push(setting);
             settings.len() - 1
         });
-        let families = if by_family { 0..4 } else { 0..0 };
+        let families = if by_family {
+            0..Family::ALL.len()
+        } else {
+            0..0
+        };
         let all = (!by_family).then_some(None);
         for family in all.into_iter().chain(families.map(Some)) {
             plan.push(Planned {

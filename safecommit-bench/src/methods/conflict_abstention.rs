@@ -10,7 +10,8 @@ use crate::episode::Episode;
 /// world in which that action is not safe scores within a margin of it; then it falls back.
 ///
 /// Margin and threshold both come from the frozen splits: the threshold from calibration, the margin
-/// from [`tune_margin`] on validation. It guarantees nothing on other data.
+/// from [`tune_margin`] on validation. It guarantees nothing on other data. Where nothing is retained, no
+/// rival is, and it acts like [`super::SingleWorld`].
 #[derive(Clone, Copy, Debug)]
 pub struct ConflictAbstention {
     threshold: Threshold,
@@ -72,6 +73,21 @@ fn leading_action(
 /// Tunes the margin on validation episodes: of the gaps seen there and infinity, the one with the
 /// highest task success among those whose unsafe commit rate is at most `alpha`; the largest on a tie;
 /// infinity if none passes.
+///
+/// ```
+/// use safecommit_bench::{Episode, Generator, Margin, Parameters, Split, Suite, calibrate, tune_margin};
+///
+/// let parameters = Parameters::project()?;
+/// let draw = |split, count| -> Vec<Episode> {
+///     let generator = Generator::new(&parameters.generator, Suite::Experiment { seed: 1 }, split);
+///     (0..count).map(|index| generator.draw(index).episode().clone()).collect()
+/// };
+/// let alpha = "0.05".parse()?;
+/// let threshold = calibrate(alpha, &draw(Split::Calibration, 500)).threshold();
+/// let margin = tune_margin(alpha, threshold, &draw(Split::Validation, 500));
+/// assert!(margin > Margin::Millionths(0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn tune_margin<'a>(
     alpha: Alpha,

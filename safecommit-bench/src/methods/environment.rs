@@ -5,12 +5,13 @@ use safecommit_core::{
 };
 use smallvec::SmallVec;
 
-use crate::episode::{Episode, EpisodeProbe};
+use crate::episode::Episode;
 use crate::micros::Micros;
 use crate::random::RandomStream;
 
 /// An episode as a method sees it: candidate actions, proposed worlds, probes to ask. The true world
-/// shows in the answers alone.
+/// shows in the answers alone; even whether it was proposed does not show, since worlds are numbered
+/// among the proposed ones.
 pub struct Environment<'a> {
     episode: &'a Episode,
     view: &'a View,
@@ -21,12 +22,21 @@ pub struct Environment<'a> {
 /// A proposed world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProposedWorld {
-    /// Position in the episode, which breaks ties of score.
+    /// Position among the proposed worlds, which keep the order of the episode; it breaks ties of score.
     pub position: usize,
     /// Nonconformity score.
     pub score: Micros,
     /// The actions that are safe in it: bit `a` is action `a`.
     pub safe: u64,
+}
+
+/// A probe that may be asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProposedProbe {
+    /// Its price, finite and above zero.
+    pub cost: f64,
+    /// Position among the proposed worlds of the one that it asks about.
+    pub asks: usize,
 }
 
 impl ProposedWorld {
@@ -65,12 +75,6 @@ impl<'a> Environment<'a> {
         self.episode.actions()
     }
 
-    /// How many positions of worlds there are, proposed or not.
-    #[must_use]
-    pub fn positions(&self) -> usize {
-        self.episode.worlds().len()
-    }
-
     /// The proposed worlds, by ascending position.
     #[must_use]
     pub fn proposed(&self) -> &'a [ProposedWorld] {
@@ -93,8 +97,8 @@ impl<'a> Environment<'a> {
 
     /// The probes that may be asked.
     #[must_use]
-    pub fn probes(&self) -> &'a [EpisodeProbe] {
-        self.episode.probes()
+    pub fn probes(&self) -> &'a [ProposedProbe] {
+        &self.view.probes
     }
 
     /// Makes a probe and returns its truthful outcome, [`YES`] or [`NO`].
@@ -120,15 +124,15 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// The proposed worlds of an episode, by ascending position.
+/// The proposed worlds of an episode, in its order.
 pub(super) fn proposed_worlds(episode: &Episode) -> SmallVec<[ProposedWorld; 6]> {
-    episode
-        .proposed()
-        .iter()
-        .map(|&position| ProposedWorld {
+    let worlds = episode.proposed().iter().map(|&at| episode.worlds()[at]);
+    worlds
+        .enumerate()
+        .map(|(position, world)| ProposedWorld {
             position,
-            score: episode.worlds()[position].score,
-            safe: episode.worlds()[position].safe,
+            score: world.score,
+            safe: world.safe,
         })
         .collect()
 }
@@ -137,6 +141,7 @@ pub(super) fn proposed_worlds(episode: &Episode) -> SmallVec<[ProposedWorld; 6]>
 #[derive(Debug)]
 pub(crate) struct View {
     proposed: SmallVec<[ProposedWorld; 6]>,
+    probes: SmallVec<[ProposedProbe; 6]>,
     scan: Vec<usize>,
     problem: Problem,
     valid: bool,
@@ -146,6 +151,7 @@ impl Default for View {
     fn default() -> Self {
         Self {
             proposed: SmallVec::new(),
+            probes: SmallVec::new(),
             scan: Vec::new(),
             // Nothing outlives the decision on an episode, so one subject serves all.
             problem: Problem::new(Subject([0; 32])),
@@ -158,39 +164,38 @@ impl View {
     /// Fills the view from an episode, keeping its memory.
     pub(crate) fn fill(&mut self, episode: &Episode) {
         self.proposed = proposed_worlds(episode);
-        let (proposed, probes) = (&self.proposed, episode.probes());
-        // Position among the proposed worlds of the world that a probe asks about.
-        let asked = |probe: usize| {
-            let asks = probes[probe].asks;
-            proposed.iter().position(|world| world.position == asks)
-        };
+        self.probes.clear();
+        self.probes.extend(episode.probes().iter().map(|probe| {
+            let asked = episode.proposed().iter().position(|at| *at == probe.asks);
+            ProposedProbe {
+                cost: probe.cost,
+                // An episode's probes ask about proposed worlds; any other would be refused below.
+                asks: asked.unwrap_or(usize::MAX),
+            }
+        }));
+        let (proposed, probes) = (&self.proposed, &self.probes);
         self.scan.clear();
         self.scan.extend(0..probes.len());
         self.scan.sort_unstable_by_key(|&probe| {
-            (asked(probe).map(|world| proposed[world].rank()), probe)
+            let world = proposed.get(probes[probe].asks);
+            (world.map(ProposedWorld::rank), probe)
         });
-        self.valid = self.fill_problem(episode).is_ok();
+        self.valid = self.fill_problem(episode.actions()).is_ok();
     }
 
-    fn fill_problem(&mut self, episode: &Episode) -> Result<(), ProblemError> {
+    fn fill_problem(&mut self, actions: usize) -> Result<(), ProblemError> {
         let problem = &mut self.problem;
         problem.reset(problem.subject());
-        for _ in 0..episode.actions() {
+        for _ in 0..actions {
             problem.add_action(Action::default())?;
         }
         for world in &self.proposed {
-            let safe = (0..episode.actions()).filter(|action| world.safe >> action & 1 == 1);
+            let safe = (0..actions).filter(|action| world.safe >> action & 1 == 1);
             problem.add_world(world.score.score(), safe)?;
         }
         for &probe in &self.scan {
-            let EpisodeProbe { cost, asks } = episode.probes()[probe];
-            let world = self
-                .proposed
-                .iter()
-                .position(|world| world.position == asks);
-            let model = OutcomeModel::Identity {
-                world: world.ok_or(ProblemError::UnknownWorld { world: asks })?,
-            };
+            let ProposedProbe { cost, asks } = self.probes[probe];
+            let model = OutcomeModel::Identity { world: asks };
             problem.add_probe(Cost::new(cost)?, Probability::ZERO, model)?;
         }
         Ok(())

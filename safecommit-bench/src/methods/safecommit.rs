@@ -41,8 +41,10 @@ impl SafeCommit {
         let settings = self.settings.with_verification(verification)?;
         Ok(Self { settings, ..self })
     }
+}
 
-    fn run(&self, environment: &mut Environment<'_>, scratch: &mut Scratch) -> Verdict {
+impl Method for SafeCommit {
+    fn decide(&self, environment: &mut Environment<'_>, scratch: &mut Scratch) -> Verdict {
         let Some(problem) = environment.problem() else {
             return fallback(Reason::Error(Fault::Inconsistent));
         };
@@ -65,14 +67,6 @@ impl SafeCommit {
                 Step::Fallback(reached) => return fallback(reached.reason),
             }
         }
-    }
-}
-
-impl Method for SafeCommit {
-    fn decide(&self, environment: &mut Environment<'_>, scratch: &mut Scratch) -> Verdict {
-        let verdict = self.run(environment, scratch);
-        scratch.keep_fates(environment);
-        verdict
     }
 }
 

@@ -22,17 +22,19 @@ pub(super) fn table(published: &Published, results: &Results, experiment: Experi
         .filter(|row| row.experiment == experiment)
         .collect();
     let (title, about) = describe(experiment);
+    let rates = rates(published, experiment, &rows);
     Table::new(
         experiment.name(),
         title,
         &[
             format!("{about} {UNITS}\n{}", episodes(&rows)),
             LEGEND.to_owned(),
-            rates(published, experiment, &rows),
+            rates.clone(),
             attribution_text().to_owned(),
             attribution(experiment, &rows),
         ],
     )
+    .with_figures(rates)
 }
 
 fn describe(experiment: Experiment) -> (&'static str, &'static str) {
@@ -110,11 +112,15 @@ fn rates(published: &Published, experiment: Experiment, rows: &[&Row]) -> String
         for metric in Metric::ALL {
             let estimate = metric.of(row);
             let stated = row.family.is_none() && published.states(&row.setting, metric);
-            let mark = if stated { MATCHED } else { PREDICTED };
+            let mark = match (row.setting.method.in_paper(), stated) {
+                (false, _) => NEW,
+                (true, true) => MATCHED,
+                (true, false) => PREDICTED,
+            };
             cells.push(format!("{mark} {}", written(metric, estimate)));
             if with_bound && metric == Metric::Ucr {
                 cells.push(match Bound::of(row) {
-                    Some(bound) => format!("{:.2}", 100.0 * bound.limit),
+                    Some(bound) => format!("{NEW} {:.2}", 100.0 * bound.limit),
                     None => "none".to_owned(),
                 });
             }

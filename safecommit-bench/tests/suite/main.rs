@@ -3,6 +3,7 @@
 
 mod allocation;
 mod compression;
+mod environment;
 mod frozen;
 mod goldens;
 mod invariants;

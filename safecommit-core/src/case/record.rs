@@ -258,27 +258,20 @@ impl From<&Calibration> for CalibrationRecord {
 impl From<&ErrorBound> for BoundRecord {
     fn from(bound: &ErrorBound) -> Self {
         let representation = bound.representation();
-        let (source, missing, upper_95) = match representation {
-            RepresentationTerm::Unknown => (RepresentationSource::Unknown, None, None),
-            RepresentationTerm::Stated(_) => (RepresentationSource::Request, None, None),
-            RepresentationTerm::CoveredByAlpha { missing, upper, .. } => (
-                RepresentationSource::CoveredByAlpha,
-                Some(missing),
-                Some(upper),
-            ),
-            RepresentationTerm::Estimated { missing, upper, .. } => (
-                RepresentationSource::Calibration,
-                Some(missing),
-                Some(upper),
-            ),
+        let source = match representation {
+            RepresentationTerm::Unknown => RepresentationSource::Unknown,
+            RepresentationTerm::Stated(_) => RepresentationSource::Request,
+            RepresentationTerm::CoveredByAlpha => RepresentationSource::CoveredByAlpha,
+            RepresentationTerm::Estimated(_) => RepresentationSource::Calibration,
         };
+        let counted = bound.counted();
         Self {
             alpha: bound.calibration(),
             beta: RepresentationRecord {
                 source,
                 value: representation.value(),
-                missing,
-                upper_95,
+                missing: counted.map(|misses| misses.missing),
+                upper_95: counted.map(|misses| misses.upper_95.value()),
             },
             probe_errors: bound
                 .probes()

@@ -8,6 +8,7 @@ use super::{Case, subject_of};
 use crate::action::{Action, Reversibility};
 use crate::problem::{Problem, ProblemError, Situation, Subject};
 use crate::settings::{Budget, Settings, Verification};
+use crate::signature::ActionSet;
 use crate::units::Probability;
 use safecommit_conformal::{Score, ScoreError};
 
@@ -172,13 +173,15 @@ fn add_worlds(request: &Request, actions: &Names, problem: &mut Problem) -> Chec
         add_name(&mut names, &world.id, || format!("worlds[{at}].id"))?;
         let score = Score::new(world.score).at(|| format!("worlds[{at}].score"))?;
         safe.clear();
+        let mut listed = ActionSet::empty(request.actions.len());
         for (place, action) in world.safe.iter().enumerate() {
             let path = || format!("worlds[{at}].safe[{place}]");
             let action = find(actions, action, "action", path)?;
-            if safe.contains(&action) {
+            if listed.contains(action) {
                 let twice = RequestProblem::Duplicate(world.safe[place].clone());
                 return Err(twice).at(path);
             }
+            listed.insert(action);
             safe.push(action);
         }
         problem

@@ -1,5 +1,6 @@
 //! Writes the decision record of a controller.
 
+use indexmap::IndexMap;
 use safecommit_conformal::Calibration;
 
 use super::Case;
@@ -120,12 +121,12 @@ fn worlds(case: &Case, fates: &[Fate], plausibility: Plausibility<'_>) -> Vec<Wo
             weights[world] = Some(weight);
         }
     }
-    let reasons_against = |world: &str| {
-        let evidence = case.request.hard_evidence.iter();
-        let against = evidence.filter(|evidence| evidence.world == world);
-        let reasons: Vec<&str> = against.map(|evidence| evidence.reason.as_str()).collect();
-        reasons.join("; ")
-    };
+    let mut reasons = IndexMap::<&str, Vec<&str>>::new();
+    for evidence in &case.request.hard_evidence {
+        let against = reasons.entry(&evidence.world).or_default();
+        against.push(&evidence.reason);
+    }
+    let reasons_against = |world: &str| reasons.get(world).map(|reasons| reasons.join("; "));
     case.request
         .worlds
         .iter()
@@ -134,7 +135,7 @@ fn worlds(case: &Case, fates: &[Fate], plausibility: Plausibility<'_>) -> Vec<Wo
         .map(|((world, fate), weight)| {
             let (fate, removed_by) = match *fate {
                 Fate::Retained => (WorldFate::Plausible, None),
-                Fate::Contradicted => (WorldFate::Contradicted, Some(reasons_against(&world.id))),
+                Fate::Contradicted => (WorldFate::Contradicted, reasons_against(&world.id)),
                 Fate::AboveThreshold => (WorldFate::AboveThreshold, None),
                 Fate::Refuted { probe } => (WorldFate::Refuted, Some(probe_name(case, probe))),
             };

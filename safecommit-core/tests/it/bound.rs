@@ -52,19 +52,14 @@ fn misses_counted_under_a_finite_threshold_are_covered_by_alpha() {
         let calibration = calibration("0.25", &scores(missing), Misses::AllListed);
         assert!(!calibration.threshold().is_unbounded());
         let bound = ErrorBound::new(Some(&calibration), None, []);
-        let RepresentationTerm::CoveredByAlpha {
-            missing: counted,
-            cases,
-            upper,
-        } = bound.representation()
-        else {
-            panic!("{bound:?}");
-        };
-        assert_eq!((counted, cases), (missing as u64, 20));
+        assert_eq!(bound.representation(), RepresentationTerm::CoveredByAlpha);
+        let counted = bound.counted().unwrap();
+        assert_eq!((counted.missing, counted.cases), (missing as u64, 20));
         let Representation::Counted(misses) = calibration.representation() else {
             panic!("the misses were counted");
         };
-        assert!((upper - misses.upper_bound(Delta::new(0.05).unwrap()).unwrap()).abs() < 1e-15);
+        let upper = misses.upper_bound(Delta::new(0.05).unwrap()).unwrap();
+        assert!((counted.upper_95.value() - upper).abs() < 1e-15);
         assert_eq!(bound.total(), Some(0.25));
     }
 }
@@ -75,14 +70,10 @@ fn misses_counted_under_an_unbounded_threshold_stand_on_their_own() {
     let calibration = calibration("0.05", &scores(2), Misses::AllListed);
     assert!(calibration.threshold().is_unbounded());
     let bound = ErrorBound::new(Some(&calibration), None, []);
-    let RepresentationTerm::Estimated {
-        missing: 2,
-        cases: 20,
-        upper,
-    } = bound.representation()
-    else {
+    let RepresentationTerm::Estimated(upper) = bound.representation() else {
         panic!("{bound:?}");
     };
+    let upper = upper.value();
     // By its definition: with this beta, two misses or fewer of twenty have probability 5%.
     let below: f64 = [1.0, 20.0, 190.0]
         .iter()
@@ -95,14 +86,33 @@ fn misses_counted_under_an_unbounded_threshold_stand_on_their_own() {
 }
 
 #[test]
-fn what_the_request_states_goes_before_what_was_counted() {
+fn what_the_request_states_is_added_to_what_alpha_covers() {
     let calibration = calibration("0.25", &scores(2), Misses::AllListed);
     let bound = ErrorBound::new(Some(&calibration), Some(probability(0.5)), []);
     assert_eq!(
         bound.representation(),
         RepresentationTerm::Stated(probability(0.5))
     );
+    assert_eq!(bound.counted().unwrap().missing, 2);
     assert!(bound.total().unwrap() >= 0.75);
+}
+
+#[test]
+fn a_request_cannot_state_less_than_was_measured() {
+    let calibration = calibration("0.05", &scores(18), Misses::AllListed);
+    assert!(calibration.threshold().is_unbounded());
+    for (stated, adopted) in [(0.0, false), (0.9, false), (0.999, true)] {
+        let bound = ErrorBound::new(Some(&calibration), Some(probability(stated)), []);
+        let counted = bound.counted().unwrap();
+        assert_eq!((counted.missing, counted.cases), (18, 20));
+        let expected = if adopted {
+            RepresentationTerm::Stated(probability(stated))
+        } else {
+            RepresentationTerm::Estimated(counted.upper_95)
+        };
+        assert_eq!(bound.representation(), expected);
+        assert!(bound.total().unwrap() > 0.95, "{bound:?}");
+    }
 }
 
 #[test]

@@ -298,3 +298,23 @@ fn a_score_at_the_threshold_is_retained() {
         assert_eq!(certificate(controller).action(), 0);
     });
 }
+
+/// A caller's iterator that panics leaves no half of a world behind, and nothing is committed after it.
+#[test]
+fn a_world_whose_safe_actions_panic_is_a_truncated_support() {
+    let mut problem = Problem::new(Subject([5; 32]));
+    for _ in 0..2 {
+        problem.add_action(Action::default()).unwrap();
+    }
+    let panics = std::iter::once(0).chain(std::iter::once_with(|| panic!("on purpose")));
+    let added = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        problem.add_world(Score::ZERO, panics)
+    }));
+    assert!(added.is_err());
+    problem.add_world(Score::new(0.1).unwrap(), [1]).unwrap();
+    assert_eq!((problem.worlds(), problem.signatures().len()), (1, 1));
+    assert!(problem.signatures().is_safe(0, 1) && !problem.signatures().is_safe(0, 0));
+    started(&problem, |controller| {
+        is_dead(controller, Fault::TruncatedSupport);
+    });
+}

@@ -161,3 +161,47 @@ fn an_outcome_that_is_merely_unlikely_removes_nothing() {
         assert_eq!(plausible.worlds().collect::<Vec<_>>(), [1]);
     });
 }
+
+#[test]
+fn a_probe_that_exceeds_eta_by_rounding_alone_is_not_made() {
+    let problem = disputed();
+    let half = with_controller(
+        &problem,
+        &Settings::default(),
+        Threshold::UNBOUNDED,
+        |controller| controller.shrinkages()[0].score,
+    );
+    for (below, made) in [(5e-13, false), (5e-12, true)] {
+        let settings = Settings::default().with_eta(half - below).unwrap();
+        with_controller(&problem, &settings, Threshold::UNBOUNDED, |controller| {
+            let step = controller.next_step();
+            assert_eq!(matches!(step, Step::Probe(_)), made, "{below}");
+        });
+    }
+}
+
+/// Outcomes times actions would be 72 gigabytes.
+#[test]
+fn many_outcomes_and_many_actions_fit_in_memory() {
+    let many = 300_000_usize;
+    let mut problem = Problem::new(Subject([5; 32]));
+    for _ in 0..many / 10 {
+        problem.add_action(Action::default()).unwrap();
+    }
+    problem.add_world(Score::ZERO, [0]).unwrap();
+    problem.add_world(Score::ZERO, [1]).unwrap();
+    let which = OutcomeModel::Partition {
+        outcomes: many,
+        outcome_of: &[7, 299_999],
+    };
+    let probe = problem.add_probe(Cost::UNIT, Probability::ZERO, which);
+    with_controller(
+        &problem,
+        &Settings::default(),
+        Threshold::UNBOUNDED,
+        |controller| {
+            let choice = controller.shrinkages()[0];
+            assert_eq!((Ok(choice.probe), choice.shrinkage), (probe, 0.5));
+        },
+    );
+}

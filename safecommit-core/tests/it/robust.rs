@@ -210,3 +210,18 @@ fn a_change_that_breaks_down_or_changes_the_question_certifies_nothing() {
         Err(NotRobust::NotCertified)
     );
 }
+
+/// 0.8 - 0.7 is a little more than 0.1 in floating point; in decimals the world is retained at 0.1.
+#[test]
+fn no_world_is_excluded_by_the_rounding_of_a_difference() {
+    let mut problem = Problem::new(Subject([3; 32]));
+    let action = problem.add_action(Action::default()).unwrap();
+    problem.add_world(Score::ZERO, [action]).unwrap();
+    let unsafe_in = problem.add_world(Score::new(0.8).unwrap(), []).unwrap();
+    let atoms = EvidenceAtoms::new(&problem, vec![score_share(unsafe_in, 0.7)]).unwrap();
+    let (settings, mut workspace) = (Settings::default(), Workspace::default());
+    let controller = Controller::start(&problem, &settings, threshold(0.1), &mut workspace);
+    assert!(controller.certify_robustly(action, atoms.drops(0)).is_ok());
+    let denied = controller.certify_robustly(action, atoms.drops(1));
+    assert_eq!(denied, Err(NotRobust::Blocked { perturbation: 0 }));
+}
