@@ -65,7 +65,7 @@ impl Failures {
 pub(crate) fn run(arguments: &Reproduce, project: &Project) -> anyhow::Result<()> {
     let mut stages = Stages::default();
     let mut failures = Failures::default();
-    let findings = reproduce(arguments, project, &mut stages, &mut failures);
+    let outcome = reproduce(arguments, project, &mut stages, &mut failures);
 
     // First what failed, since standard output may be full or closed.
     let mut stderr = std::io::stderr().lock();
@@ -73,7 +73,9 @@ pub(crate) fn run(arguments: &Reproduce, project: &Project) -> anyhow::Result<()
         let _ = writeln!(stderr, "{}\n", failure.trim_end());
     }
     let failed = failures.0.len();
-    let mut text = findings.map_or_else(String::new, |findings| report::render(&findings));
+    let mut text = outcome.map_or_else(String::new, |outcome| {
+        report::render(&outcome.tables, &outcome.findings)
+    });
     text.push_str(&stages.render());
     if failed == 0 {
         text.push_str(&format!("\nReproduced: {}\n", what(arguments.bless)));
@@ -96,7 +98,7 @@ fn reproduce(
     project: &Project,
     stages: &mut Stages,
     failures: &mut Failures,
-) -> Option<Findings> {
+) -> Option<Outcome> {
     let parameters = failures.take(Parameters::project().map_err(anyhow::Error::from))?;
     // Comparing alone: whoever edits the parameters does not want them back as they were.
     let compiled = Parameters::project_toml().to_owned();
@@ -129,7 +131,7 @@ fn reproduce(
         failures.take(output(out, &outcome, stages));
     }
     failures.0.extend(outcome.findings.failures());
-    Some(outcome.findings)
+    Some(outcome)
 }
 
 fn what(bless: bool) -> &'static str {

@@ -233,7 +233,8 @@ fn parameters_other_than_those_built_in_are_named() {
 /// Whatever else is broken, a damaged frozen file is named.
 #[test]
 fn a_later_failure_hides_no_earlier_one() {
-    let damages: [(&str, fn(&Copy)); 7] = [
+    type Damage = fn(&Copy);
+    let damages: [(&str, Damage); 7] = [
         ("`RESULTS.md` line 1 differs", |copy| {
             copy.write("RESULTS.md", b"");
         }),
