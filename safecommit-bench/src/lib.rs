@@ -54,7 +54,7 @@ pub use published::{
     Tolerances,
 };
 pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};
-pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, tables};
+pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, UNITS, tables};
 
 /// The sample of the crate's README, as a doc test.
 #[cfg(doctest)]

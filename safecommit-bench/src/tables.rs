@@ -22,7 +22,7 @@ pub const LEGEND: &str = "\
 ◇ *new*: not in the paper. A mark in a heading is for all figures below it.";
 
 /// How rates are written.
-const UNITS: &str = "UCR unsafe commits, TS task success (safe commits), CC commits of either kind, FR fallbacks, all in per \
+pub const UNITS: &str = "UCR unsafe commits, TS task success (safe commits), CC commits of either kind, FR fallbacks, all in per \
 cent of all episodes; probes as a mean; ± one standard error of the mean over seeds.";
 
 /// One table, named by what it is about.

@@ -8,13 +8,13 @@ use crate::guarantee::Guarantee;
 use crate::representation::{MissCount, Misses, Representation};
 use crate::score::{CalibrationScore, Score};
 use crate::threshold::Threshold;
-use crate::wire::WireForm;
+use crate::wire::{WireForm, WireObject};
 
 /// A split-conformal calibration: the threshold, and what it was computed from.
 ///
 /// Serialises to a flat JSON object that carries a format version and a checksum over all other
-/// fields. Loading checks every field against the others (rank against alpha and n, threshold
-/// against rank and missing, digest form, checksum) and refuses unknown fields and versions. The
+/// fields. Loading takes an object of named fields alone, from a self-describing format, checks every field against the others (rank against alpha and n, threshold
+/// against rank and missing, digest form, checksum) and refuses lists, unknown fields and versions. The
 /// checksum catches damage and edits by hand; it is no signature, since anyone can compute it.
 ///
 /// # Examples
@@ -34,7 +34,7 @@ use crate::wire::WireForm;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "WireForm", into = "WireForm")]
+#[serde(try_from = "WireObject", into = "WireForm")]
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),

@@ -72,10 +72,11 @@ impl CoverageLaw {
         k / cases * ((cases - k) / cases) / (cases + 1.0)
     }
 
-    /// `P(C <= coverage)`.
+    /// `P(C <= coverage)`; NaN for NaN.
     pub fn cdf(&self, coverage: f64) -> f64 {
         match self.miscoverage {
             Some(law) => law.swapped().lower_tail(coverage),
+            None if coverage.is_nan() => coverage,
             None if coverage < 1.0 => 0.0,
             None => 1.0,
         }
@@ -176,6 +177,13 @@ mod tests {
             values.map(f64::to_bits),
             [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0].map(f64::to_bits)
         );
+    }
+
+    #[test]
+    fn not_a_number_has_no_probability() {
+        for rank in [8, 9] {
+            assert!(CoverageLaw::new(8, rank).unwrap().cdf(f64::NAN).is_nan());
+        }
     }
 
     #[test]

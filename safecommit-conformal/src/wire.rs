@@ -1,5 +1,9 @@
 //! The wire form of a calibration and its validation.
 
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::alpha::Alpha;
@@ -51,6 +55,30 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Score>, 
     Option::deserialize(deserializer)
 }
 
+/// A [`WireForm`] read from an object alone. A derived reader takes a list of the values too, in
+/// which no name says what a value is and which the schema does not allow.
+pub(crate) struct WireObject(WireForm);
+
+impl<'de> Deserialize<'de> for WireObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = WireObject;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a calibration as an object of named fields")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WireObject, A::Error> {
+                WireForm::deserialize(MapAccessDeserializer::new(map)).map(WireObject)
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
 impl WireForm {
     /// The digest of all fields but the checksum, a line each; the threshold as the hexadecimal
     /// bits of its double, so that no decimal rendering takes part.
@@ -93,10 +121,10 @@ impl From<Calibration> for WireForm {
     }
 }
 
-impl TryFrom<WireForm> for Calibration {
+impl TryFrom<WireObject> for Calibration {
     type Error = CalibrationError;
 
-    fn try_from(wire: WireForm) -> Result<Self, CalibrationError> {
+    fn try_from(WireObject(wire): WireObject) -> Result<Self, CalibrationError> {
         use CalibrationError as Error;
         let WireForm {
             alpha,

@@ -118,6 +118,25 @@ fn every_changed_field_is_refused() {
     }
 }
 
+/// A list of the right values in the order of the fields says nowhere what they are.
+#[test]
+fn a_list_of_values_is_no_calibration() {
+    let scores = scores(&[0.5, 0.1, 0.25, 0.75], 1);
+    let calibration = Calibration::split_conformal("0.2".parse().unwrap(), &scores);
+    let text = serde_json::to_string(&calibration).unwrap();
+    let fields = text.trim_matches(['{', '}']).split(',');
+    let values: Vec<&str> = fields
+        .map(|field| field.split_once(':').unwrap().1)
+        .collect();
+    assert_eq!(values.len(), 10);
+    let list = format!("[{}]", values.join(","));
+    let message = "invalid type: sequence, expected a calibration as an object of named fields";
+    let error = serde_json::from_str::<Calibration>(&list).unwrap_err();
+    assert!(error.to_string().starts_with(message), "{error}");
+    assert_eq!(load_error(&serde_json::from_str(&list).unwrap()), message);
+    assert!(load_error(&json!("0.2")).starts_with("invalid type: string"));
+}
+
 /// Whoever recomputes the checksum still cannot write a calibration that contradicts itself.
 #[test]
 fn a_forged_checksum_does_not_hide_a_contradiction() {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use clap::Args;
 
-use crate::project;
+use crate::project::Project;
 
 /// Which steps to run.
 #[derive(Args)]
@@ -111,7 +111,7 @@ const STEPS: [Step; 9] = [
     },
 ];
 
-pub(crate) fn run(arguments: &Ci) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Ci, project: &Project) -> anyhow::Result<()> {
     let mut times = Vec::new();
     for step in &STEPS {
         if arguments.no_test && step.name == TEST {
@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: &Ci) -> anyhow::Result<()> {
         }
         let status = command
             .envs(step.environment.iter().copied())
-            .current_dir(project::root())
+            .current_dir(project.root())
             .status()
             .with_context(|| format!("step `{}`: cannot run `{}`", step.name, step.program))?;
         let seconds = start.elapsed().as_secs_f64();

@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 use similar::TextDiff;
 
-use crate::{project, write};
+use crate::project::Project;
+use crate::write;
 
 /// Lines of a difference that are shown.
 const SHOWN: usize = 60;
 
 /// What a file must hold.
 pub(crate) struct Generated {
+    /// Its path from the root of the project.
+    name: String,
     path: PathBuf,
     bytes: Vec<u8>,
     /// Whether a difference is worth showing line by line.
@@ -19,18 +22,18 @@ pub(crate) struct Generated {
 
 impl Generated {
     /// A text for people: a difference is shown.
-    pub(crate) fn text(path: PathBuf, text: String) -> Self {
+    pub(crate) fn text(project: &Project, name: &str, text: String) -> Self {
         Self {
-            path,
-            bytes: text.into_bytes(),
             diff: true,
+            ..Self::bytes(project, name, text.into_bytes())
         }
     }
 
     /// Data: of a difference, the first line is named.
-    pub(crate) fn bytes(path: PathBuf, bytes: Vec<u8>) -> Self {
+    pub(crate) fn bytes(project: &Project, name: &str, bytes: Vec<u8>) -> Self {
         Self {
-            path,
+            name: name.to_owned(),
+            path: project.path(name),
             bytes,
             diff: false,
         }
@@ -47,7 +50,7 @@ impl Generated {
     /// How the file that is there differs, if it does. Every byte counts, and nothing but the file and what
     /// was generated is looked at: no setting from outside can turn a difference into none.
     pub(crate) fn difference(&self) -> Option<String> {
-        let name = project::shown(&self.path);
+        let name = &self.name;
         let found = match std::fs::read(&self.path) {
             Ok(found) => found,
             Err(error) => return Some(format!("cannot read `{name}`: {error}")),
@@ -93,14 +96,24 @@ fn first_difference(found: &[u8], expected: &[u8]) -> usize {
 mod tests {
     use super::*;
 
+    fn project() -> (tempfile::TempDir, Project) {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("safecommit-bench")).unwrap();
+        for name in ["Cargo.toml", "safecommit-bench/Cargo.toml"] {
+            std::fs::write(directory.path().join(name), "[workspace]\n").unwrap();
+        }
+        let project = Project::around(directory.path()).unwrap();
+        (directory, project)
+    }
+
     #[test]
     fn a_difference_names_file_and_line() {
-        let directory = tempfile::tempdir().unwrap();
+        let (directory, project) = project();
         let path = directory.path().join("part.jsonl");
         let check = |found: &str, expected: &str, line: Option<usize>| {
             std::fs::write(&path, found).unwrap();
-            let data = Generated::bytes(path.clone(), expected.into()).difference();
-            let text = Generated::text(path.clone(), expected.into()).difference();
+            let data = Generated::bytes(&project, "part.jsonl", expected.into()).difference();
+            let text = Generated::text(&project, "part.jsonl", expected.into()).difference();
             assert_eq!(data.is_some(), line.is_some());
             if let (Some(data), Some(text), Some(line)) = (data, text, line) {
                 assert!(
@@ -119,8 +132,8 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_a_difference() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = Generated::bytes(directory.path().join("none.jsonl"), Vec::new());
+        let (_directory, project) = project();
+        let file = Generated::bytes(&project, "none.jsonl", Vec::new());
         assert!(
             file.difference()
                 .is_some_and(|text| text.contains("none.jsonl"))

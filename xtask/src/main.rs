@@ -12,9 +12,12 @@ mod snapshots;
 mod stages;
 mod write;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::project::Project;
 
 /// Tasks of the project. Exit code 0 on success, 1 on failure, 2 on a usage error.
 #[derive(Parser)]
@@ -34,14 +37,16 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().task {
-        Task::Reproduce(arguments) => reproduce::run(&arguments),
-        Task::Ci(arguments) => ci::run(&arguments),
-    };
+    let arguments = Arguments::parse();
+    let result = Project::find().and_then(|project| match arguments.task {
+        Task::Reproduce(arguments) => reproduce::run(&arguments, &project),
+        Task::Ci(arguments) => ci::run(&arguments, &project),
+    });
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            // Where standard error is closed, the exit code still tells.
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
     }

@@ -7,7 +7,7 @@ use kuva::plot::{LinePlot, ScatterPlot};
 use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 use safecommit_bench::{
-    Experiment, Family, Figure, MethodName, Metric, Published, Results, Row, Setting,
+    Bound, Experiment, Family, Figure, MethodName, Metric, Published, Results, Row, Setting,
 };
 
 /// Colours that people with any colour vision tell apart (Okabe and Ito), one a method or metric.
@@ -339,10 +339,9 @@ fn proposal_miss(published: &Published, rows: &[&Row]) -> Chart {
     let bounded = rows
         .iter()
         .filter(|row| row.setting.method == MethodName::Safecommit);
-    let bound = bounded.map(|row| {
-        let (alpha, beta) = (row.setting.alpha.to_f64(), row.setting.beta);
-        (100.0 * beta, 100.0 * (beta + (1.0 - beta) * alpha))
-    });
+    let bound = bounded
+        .filter_map(|row| Bound::of(row))
+        .map(|bound| (100.0 * bound.setting.beta, 100.0 * bound.limit));
     chart.bound("bound: beta + (1 - beta) alpha", bound.collect());
     for (series, method) in MethodName::ALL.into_iter().enumerate() {
         let rows = rows.iter().filter(|row| row.setting.method == method);

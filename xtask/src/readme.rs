@@ -4,18 +4,19 @@ use anyhow::{Context as _, bail};
 use safecommit_bench::Table;
 
 use crate::generated::Generated;
-use crate::project;
+use crate::project::{Project, README};
 
-/// The README with the tables as they are now, each between its two markers.
-pub(crate) fn render(tables: &[Table]) -> anyhow::Result<Generated> {
-    let path = project::readme();
-    let shown = project::shown(&path);
-    let mut text =
-        std::fs::read_to_string(&path).with_context(|| format!("cannot read `{shown}`"))?;
-    for table in tables {
-        text = replace(&text, table).with_context(|| format!("`{shown}`"))?;
+/// The tables that the README shows, as parts of the whole that `RESULTS.md` is.
+const SHOWN: [&str; 2] = ["main", "published"];
+
+/// The README with its tables as they are now, each between its two markers.
+pub(crate) fn render(project: &Project, tables: &[Table]) -> anyhow::Result<Generated> {
+    let mut text = std::fs::read_to_string(project.path(README))
+        .with_context(|| format!("cannot read `{README}`"))?;
+    for table in tables.iter().filter(|table| SHOWN.contains(&table.name())) {
+        text = replace(&text, table).with_context(|| format!("`{README}`"))?;
     }
-    Ok(Generated::text(path, text))
+    Ok(Generated::text(project, README, text))
 }
 
 fn replace(text: &str, table: &Table) -> anyhow::Result<String> {
@@ -41,11 +42,14 @@ fn replace(text: &str, table: &Table) -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
+    fn read(name: &str) -> String {
+        std::fs::read_to_string(Project::find().unwrap().path(name)).unwrap()
+    }
+
     /// The tour of the examples is run by a test of the command, so what stands there too is true.
     #[test]
     fn transcripts_are_those_of_the_tested_tour() {
-        let text = std::fs::read_to_string(project::readme()).unwrap();
-        let tour = std::fs::read_to_string(project::root().join("examples/README.md")).unwrap();
+        let (text, tour) = (read(README), read("examples/README.md"));
         let transcripts: Vec<&str> = text
             .split("```console\n")
             .skip(1)
@@ -81,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_readme_names_its_commands() {
-        let text = std::fs::read_to_string(project::readme()).unwrap();
+        let text = read(README);
         for command in ["cargo xtask reproduce\n", "cargo test --workspace\n"] {
             assert!(text.contains(command), "{command}");
         }

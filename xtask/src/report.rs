@@ -1,12 +1,17 @@
-//! What `cargo xtask reproduce` prints: the paper's figures and ours side by side.
+//! What `cargo xtask reproduce` prints: the tables of the experiments, and the paper's figures and ours
+//! side by side.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use safecommit_bench::{Bound, CAUTION, Claim, Findings, PROVENANCE};
+use safecommit_bench::{Bound, CAUTION, Claim, Findings, LEGEND, PROVENANCE, TOLERANCES, UNITS};
 
 /// The report, without times.
-pub(crate) fn render(findings: &Findings) -> String {
-    let mut text = format!(
-        "{PROVENANCE}\n{CAUTION}\n\nPublished and ours (rates in per cent, probes as a mean)\n"
+pub(crate) fn render(tables: &[safecommit_bench::Table], findings: &Findings) -> String {
+    let mut text = format!("{PROVENANCE}\n{CAUTION}\n\n{LEGEND}\n{UNITS}\n");
+    for table in tables.iter().filter(|table| !table.figures().is_empty()) {
+        text.push_str(&format!("\n{}\n{}", table.title(), table.figures()));
+    }
+    text.push_str(
+        "\nPublished and ours, all of them matched (rates in per cent, probes as a mean)\n",
     );
     text.push_str(&comparisons(findings));
     text.push_str("\nPublished statements\n");
@@ -74,8 +79,9 @@ fn claims(claims: &[Claim]) -> String {
 fn bounds(bounds: &[Bound]) -> String {
     let failing: Vec<&Bound> = bounds.iter().filter(|bound| !bound.holds()).collect();
     let mut text = format!(
-        "  {}  unsafe commit rate is at most beta + (1 - beta) alpha plus 4 standard errors: {} of {} rows\n",
+        "  {}  unsafe commit rate is at most beta + (1 - beta) alpha plus {} standard errors: {} of {} rows\n",
         if failing.is_empty() { "holds" } else { "FAILS" },
+        TOLERANCES.guarantee_standard_errors,
         bounds.len() - failing.len(),
         bounds.len()
     );

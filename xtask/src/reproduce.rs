@@ -12,21 +12,20 @@ use safecommit_bench::{
 };
 
 use crate::generated::Generated;
+use crate::project::{DATA, PARAMETERS, Project, RESULTS};
 use crate::stages::Stages;
-use crate::{plots, project, readme, report, rows, snapshots, write};
+use crate::{plots, readme, report, rows, snapshots, write};
 
 /// What to reproduce, and where to write.
 #[derive(Args)]
 pub(crate) struct Reproduce {
-    /// Write the frozen splits, the snapshots and the README's tables instead of comparing them
+    /// Write the frozen splits, the snapshots and the tables of README.md and RESULTS.md instead of
+    /// comparing them
     #[arg(long)]
     bless: bool,
     /// Write tables.md, tables.json and a plot an experiment into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The directory of the frozen splits, if not the project's
-    #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
 }
 
 /// All that comes out of the experiments.
@@ -37,55 +36,109 @@ pub(crate) struct Outcome {
     pub(crate) tables: Vec<Table>,
 }
 
-pub(crate) fn run(arguments: &Reproduce) -> anyhow::Result<()> {
+/// What does not hold. It is kept until it is printed, whatever else goes wrong in the meantime.
+#[derive(Default)]
+struct Failures(Vec<String>);
+
+impl Failures {
+    /// The value, or a failure more.
+    fn take<T>(&mut self, result: anyhow::Result<T>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.0.push(format!("{error:#}"));
+                None
+            }
+        }
+    }
+
+    /// Writes a generated file or compares it with what is there.
+    fn settle(&mut self, file: &Generated, bless: bool) {
+        if bless {
+            self.take(file.write());
+        } else {
+            self.0.extend(file.difference());
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Reproduce, project: &Project) -> anyhow::Result<()> {
     let mut stages = Stages::default();
-    let mut failures = Vec::new();
-    let parameters = Parameters::project()?;
+    let mut failures = Failures::default();
+    let outcome = reproduce(arguments, project, &mut stages, &mut failures);
 
-    let directory = arguments.data.clone().unwrap_or_else(project::data);
-    let frozen = stages.time("frozen splits", || {
-        let files = render_all(&parameters).into_iter();
-        let files = files.map(|file| Generated::bytes(directory.join(file.name), file.bytes));
-        settle(files.collect(), arguments.bless)
+    // First what failed, since standard output may be full or closed.
+    let mut stderr = std::io::stderr().lock();
+    for failure in &failures.0 {
+        let _ = writeln!(stderr, "{}\n", failure.trim_end());
+    }
+    let failed = failures.0.len();
+    let mut text = outcome.map_or_else(String::new, |outcome| {
+        report::render(&outcome.tables, &outcome.findings)
     });
-    failures.extend(frozen?);
-
-    let outcome = experiments(&parameters, &mut stages)?;
-    failures.extend(stages.time("snapshots", || {
-        let mut files = snapshots::render(&outcome.tables);
-        files.push(readme::render(&outcome.tables)?);
-        let mut failures = settle(files, arguments.bless)?;
-        failures.extend(snapshots::unknown(&outcome.tables)?);
-        anyhow::Ok(failures)
-    })?);
-    if let Some(out) = &arguments.out {
-        output(out, &outcome, &mut stages)?;
+    text.push_str(&stages.render());
+    if failed == 0 {
+        text.push_str(&format!("\nReproduced: {}\n", what(arguments.bless)));
     }
-    failures.extend(outcome.findings.failures());
-
     let mut stdout = std::io::stdout().lock();
-    stdout.write_all(report::render(&outcome.findings).as_bytes())?;
-    stdout.write_all(stages.render().as_bytes())?;
-    if failures.is_empty() {
-        writeln!(stdout, "\nReproduced: {}", what(arguments.bless))?;
-        return Ok(());
+    let printed = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .context("cannot write to standard output");
+    match failed {
+        0 => printed,
+        1 => bail!("1 check failed, named above"),
+        failed => bail!("{failed} checks failed, named above"),
     }
-    for failure in &failures {
-        eprintln!("\n{}", failure.trim_end());
+}
+
+/// Runs every stage that can run, and collects what fails in any of them.
+fn reproduce(
+    arguments: &Reproduce,
+    project: &Project,
+    stages: &mut Stages,
+    failures: &mut Failures,
+) -> Option<Outcome> {
+    let parameters = failures.take(Parameters::project().map_err(anyhow::Error::from))?;
+    // Comparing alone: whoever edits the parameters does not want them back as they were.
+    let compiled = Parameters::project_toml().to_owned();
+    if let Some(difference) = Generated::text(project, PARAMETERS, compiled).difference() {
+        failures.0.push(format!(
+            "not what this program was built with: {difference}"
+        ));
     }
-    let checks = if failures.len() == 1 {
-        "check"
-    } else {
-        "checks"
-    };
-    bail!("{} {checks} failed", failures.len());
+    stages.time("frozen splits", || {
+        for file in render_all(&parameters) {
+            let name = format!("{DATA}/{}", file.name);
+            failures.settle(
+                &Generated::bytes(project, &name, file.bytes),
+                arguments.bless,
+            );
+        }
+    });
+    let outcome = failures.take(experiments(&parameters, stages))?;
+    stages.time("snapshots", || {
+        let mut files = snapshots::render(project, &outcome.tables);
+        files.extend(failures.take(readme::render(project, &outcome.tables)));
+        files.push(Generated::text(project, RESULTS, document(&outcome.tables)));
+        for file in &files {
+            failures.settle(file, arguments.bless);
+        }
+        let unknown = failures.take(snapshots::unknown(project, &outcome.tables));
+        failures.0.extend(unknown.into_iter().flatten());
+    });
+    if let Some(out) = &arguments.out {
+        failures.take(output(out, &outcome, stages));
+    }
+    failures.0.extend(outcome.findings.failures());
+    Some(outcome)
 }
 
 fn what(bless: bool) -> &'static str {
     if bless {
-        "every comparison, statement and guarantee holds; frozen splits, snapshots and README are written."
+        "every comparison, statement and guarantee holds; frozen splits, snapshots, README and RESULTS are written."
     } else {
-        "frozen splits, tables and README are unchanged, every comparison, statement and guarantee holds."
+        "frozen splits, snapshots, README and RESULTS are unchanged, every comparison, statement and guarantee holds."
     }
 }
 
@@ -123,19 +176,6 @@ fn progress_bar(episodes: u64) -> ProgressBar {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
-}
-
-/// Writes generated files or compares them with what is there; the failures of the comparison.
-fn settle(files: Vec<Generated>, bless: bool) -> anyhow::Result<Vec<String>> {
-    let mut failures = Vec::new();
-    for file in files {
-        if bless {
-            file.write()?;
-        } else if let Some(failure) = file.difference() {
-            failures.push(failure);
-        }
-    }
-    Ok(failures)
 }
 
 fn output(out: &std::path::Path, outcome: &Outcome, stages: &mut Stages) -> anyhow::Result<()> {

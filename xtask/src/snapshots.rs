@@ -6,33 +6,31 @@ use anyhow::Context as _;
 use safecommit_bench::Table;
 
 use crate::generated::Generated;
-use crate::project;
+use crate::project::{Project, SNAPSHOTS};
 
 /// Where the text of all snapshots is made.
 const SOURCE: &str = "safecommit-bench/src/tables.rs";
 
 /// The snapshot files of the tables.
-pub(crate) fn render(tables: &[Table]) -> Vec<Generated> {
-    let directory = project::snapshots();
+pub(crate) fn render(project: &Project, tables: &[Table]) -> Vec<Generated> {
     let file = |table: &Table| {
-        let path = directory.join(file_name(table));
-        Generated::text(path, snapshot(table))
+        let name = format!("{SNAPSHOTS}/{}", file_name(table));
+        Generated::text(project, &name, snapshot(table))
     };
     tables.iter().map(file).collect()
 }
 
-/// Snapshots of tables that there are none of.
-pub(crate) fn unknown(tables: &[Table]) -> anyhow::Result<Vec<String>> {
-    let directory = project::snapshots();
+/// Snapshots of tables that there are none of, and those that insta left for a review.
+pub(crate) fn unknown(project: &Project, tables: &[Table]) -> anyhow::Result<Vec<String>> {
     let known: BTreeSet<String> = tables.iter().map(file_name).collect();
     let mut unknown = BTreeSet::new();
-    let shown = project::shown(&directory);
-    let entries =
-        std::fs::read_dir(&directory).with_context(|| format!("cannot read `{shown}`"))?;
+    let cannot_read = || format!("cannot read `{SNAPSHOTS}`");
+    let entries = std::fs::read_dir(project.path(SNAPSHOTS)).with_context(cannot_read)?;
     for entry in entries {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".snap") && !known.contains(&name) {
-            unknown.insert(format!("`{shown}/{name}` is the snapshot of no table"));
+        let name = entry.with_context(cannot_read)?.file_name();
+        let name = name.to_string_lossy().into_owned();
+        if name.contains(".snap") && !known.contains(&name) {
+            unknown.insert(format!("`{SNAPSHOTS}/{name}` is the snapshot of no table"));
         }
     }
     Ok(unknown.into_iter().collect())
@@ -62,16 +60,20 @@ mod tests {
     /// the table in them, and would write them as they are.
     #[test]
     fn tables_are_those_of_the_snapshots() {
+        let project = Project::find().unwrap();
         let parameters = Parameters::project().unwrap();
         let outcome = experiments(&parameters, &mut Stages::default()).unwrap();
         assert_eq!(outcome.findings.failures(), Vec::<String>::new());
-        assert_eq!(unknown(&outcome.tables).unwrap(), Vec::<String>::new());
-        for file in render(&outcome.tables) {
+        assert_eq!(
+            unknown(&project, &outcome.tables).unwrap(),
+            Vec::<String>::new()
+        );
+        for file in render(&project, &outcome.tables) {
             assert_eq!(file.difference(), None);
         }
         let again = tempfile::tempdir().unwrap();
         for table in &outcome.tables {
-            let path = project::snapshots().join(file_name(table));
+            let path = project.path(SNAPSHOTS).join(file_name(table));
             let read = insta::Snapshot::from_file(&path).unwrap();
             assert_eq!(read.metadata().source(), Some(SOURCE));
             assert_eq!(read.metadata().expression(), Some(table.name()));
@@ -83,7 +85,7 @@ mod tests {
             read.save(&copy).unwrap();
             assert_eq!(std::fs::read(copy).unwrap(), std::fs::read(path).unwrap());
         }
-        let readme = crate::readme::render(&outcome.tables).unwrap();
+        let readme = crate::readme::render(&project, &outcome.tables).unwrap();
         assert_eq!(readme.difference(), None);
     }
 }

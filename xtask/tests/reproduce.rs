@@ -9,37 +9,109 @@ use tempfile::TempDir;
 
 const PLOTS: [&str; 5] = ["main", "family", "probe_budget", "alpha", "proposal_miss"];
 
-fn project() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap()
-        .to_owned()
-}
+/// The files of the project that `reproduce` reads.
+const READ: [&str; 3] = [
+    "safecommit-bench/data/controlled",
+    "safecommit-bench/snapshots",
+    "safecommit-bench/data",
+];
 
-/// Runs the task from a directory outside the project.
-fn reproduce(arguments: &[&Path], environment: &[(&str, &str)]) -> Output {
-    let elsewhere = TempDir::new().unwrap();
-    Command::new(env!("CARGO_BIN_EXE_xtask"))
-        .arg("reproduce")
+/// The task, to be run on the project whose package is at `package`, from a directory outside of it.
+fn task(package: &Path, arguments: &[&Path]) -> Command {
+    let mut task = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    task.arg("reproduce")
         .args(arguments)
-        .envs(environment.iter().copied())
-        .current_dir(elsewhere.path())
-        .output()
-        .unwrap()
+        .env("CARGO_MANIFEST_DIR", package)
+        .current_dir(std::env::temp_dir());
+    task
 }
 
-fn copy_of_the_data() -> TempDir {
-    let copy = TempDir::new().unwrap();
-    for entry in std::fs::read_dir(project().join("safecommit-bench/data/controlled")).unwrap() {
-        let entry = entry.unwrap();
-        std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
-    }
-    copy
+/// The project as cargo tests it, which runs a test in its package.
+fn package() -> PathBuf {
+    std::env::current_dir().unwrap()
 }
+
+fn reproduce(arguments: &[&Path], environment: &[(&str, &str)]) -> Output {
+    let mut task = task(&package(), arguments);
+    task.envs(environment.iter().copied()).output().unwrap()
+}
+
+/// A copy of the project as far as `reproduce` reads it.
+struct Copy(TempDir);
+
+impl Copy {
+    fn new() -> Self {
+        let copy = Self(TempDir::new().unwrap());
+        let project = package().join("..");
+        for directory in ["xtask", "safecommit-bench"] {
+            std::fs::create_dir_all(copy.path(directory)).unwrap();
+        }
+        for name in [
+            "Cargo.toml",
+            "README.md",
+            "RESULTS.md",
+            "safecommit-bench/Cargo.toml",
+        ] {
+            std::fs::copy(project.join(name), copy.path(name)).unwrap();
+        }
+        for directory in READ {
+            std::fs::create_dir_all(copy.path(directory)).unwrap();
+            for (name, contents) in files(&project.join(directory)) {
+                copy.write(&format!("{directory}/{name}"), &contents);
+            }
+        }
+        copy
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    fn write(&self, name: &str, contents: &[u8]) {
+        std::fs::write(self.path(name), contents).unwrap();
+    }
+
+    /// Changes a byte in the 17th line of a frozen split.
+    fn corrupt(&self, name: &str) {
+        let mut contents = self.read(name);
+        let lines = contents.split_inclusive(|byte| *byte == b'\n');
+        let start: usize = lines.take(16).map(<[u8]>::len).sum();
+        contents[start + 30] ^= 1;
+        self.write(name, &contents);
+    }
+
+    fn task(&self, arguments: &[&Path]) -> Command {
+        task(&self.path("xtask"), arguments)
+    }
+
+    /// The task fails and names each of `parts`.
+    #[track_caller]
+    fn fails(&self, arguments: &[&Path], parts: &[&str]) {
+        failed(self.task(arguments).output().unwrap(), parts);
+    }
+}
+
+#[track_caller]
+fn failed(output: Output, parts: &[&str]) {
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    for part in parts {
+        assert!(errors.contains(part), "{part}: {errors}");
+    }
+}
+
+const CALIBRATION: &str = "safecommit-bench/data/controlled/calibration.jsonl";
+const CALIBRATION_DIFFERS: &str =
+    "`safecommit-bench/data/controlled/calibration.jsonl` line 17 differs";
 
 fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(directory).unwrap().map(Result::unwrap);
     entries
+        .filter(|entry| entry.path().is_file())
         .map(|entry| {
             let name = entry.file_name().into_string().unwrap();
             (name, std::fs::read(entry.path()).unwrap())
@@ -93,13 +165,13 @@ fn writes_tables_and_plots_alike_on_any_number_of_threads() {
 
 #[test]
 fn a_damaged_frozen_file_fails_and_is_named() {
-    let data = copy_of_the_data();
-    let check = |name: &str, damaged: Option<Vec<u8>>, part: &str| {
-        let path = data.path().join(name);
-        let whole = std::fs::read(&path).unwrap();
+    let copy = Copy::new();
+    let check = |name: &str, damaged: Option<&[u8]>, part: &str| {
+        let path = format!("safecommit-bench/data/controlled/{name}");
+        let whole = copy.read(&path);
         match damaged {
-            Some(bytes) => std::fs::write(&path, bytes).unwrap(),
-            None => std::fs::remove_file(&path).unwrap(),
+            Some(bytes) => copy.write(&path, bytes),
+            None => std::fs::remove_file(copy.path(&path)).unwrap(),
         }
         // What insta would take for leave to pass or to write.
         let environment = [
@@ -107,31 +179,114 @@ fn a_damaged_frozen_file_fails_and_is_named() {
             ("INSTA_FORCE_PASS", "1"),
             ("CI", ""),
         ];
-        let output = reproduce(&["--data".as_ref(), data.path()], &environment);
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{name}");
-        assert!(errors.contains(name) && errors.contains(part), "{errors}");
-        std::fs::write(&path, whole).unwrap();
+        let output = copy.task(&[]).envs(environment).output().unwrap();
+        failed(output, &[name, part]);
+        copy.write(&path, &whole);
     };
-    let read = |name: &str| std::fs::read(data.path().join(name)).unwrap();
-    let mut flipped = read("calibration.jsonl");
-    let line_17: usize = flipped
-        .split_inclusive(|byte| *byte == b'\n')
-        .take(16)
-        .map(<[u8]>::len)
-        .sum();
-    flipped[line_17 + 30] ^= 1;
-    check("calibration.jsonl", Some(flipped), "line 17 ");
-    let test = read("test.jsonl");
-    check(
-        "test.jsonl",
-        Some(test[..test.len() - 1].to_vec()),
-        "line 4001 ",
-    );
-    check("manifest.json", Some(Vec::new()), "line 1 ");
+    let test = copy.read("safecommit-bench/data/controlled/test.jsonl");
+    check("test.jsonl", Some(&test[..test.len() - 1]), "line 4001 ");
+    check("manifest.json", Some(&[]), "line 1 ");
     check("validation.jsonl", None, "cannot read");
-    let output = reproduce(&["--data".as_ref(), data.path()], &[]);
+    let output = copy.task(&[]).output().unwrap();
     assert!(output.status.success());
+    copy.corrupt(CALIBRATION);
+    copy.fails(&[], &[CALIBRATION_DIFFERS]);
+}
+
+/// The program was built in one copy of the project; what it checks is the copy that it is run for.
+#[test]
+fn the_project_is_the_one_that_the_task_is_run_for() {
+    let copy = Copy::new();
+    copy.corrupt(CALIBRATION);
+    let mut outside_cargo = copy.task(&[]);
+    outside_cargo
+        .env_remove("CARGO_MANIFEST_DIR")
+        .current_dir(copy.path("safecommit-bench/data"));
+    failed(outside_cargo.output().unwrap(), &[CALIBRATION_DIFFERS]);
+    copy.fails(&[], &[CALIBRATION_DIFFERS]);
+
+    let elsewhere = TempDir::new().unwrap();
+    let mut nowhere = copy.task(&[]);
+    nowhere
+        .env_remove("CARGO_MANIFEST_DIR")
+        .current_dir(elsewhere.path());
+    failed(nowhere.output().unwrap(), &["` lies in no project"]);
+    failed(
+        task(elsewhere.path(), &[]).output().unwrap(),
+        &["` lies in no project"],
+    );
+}
+
+/// A program that was built before the parameters changed regenerates what they gave then.
+#[test]
+fn parameters_other_than_those_built_in_are_named() {
+    let copy = Copy::new();
+    let parameters = "safecommit-bench/data/parameters.toml";
+    let text = String::from_utf8(copy.read(parameters)).unwrap();
+    copy.write(parameters, text.replace("0.145", "0.146").as_bytes());
+    copy.fails(
+        &[],
+        &["not what this program was built with: `safecommit-bench/data/parameters.toml` line "],
+    );
+}
+
+/// Whatever else is broken, a damaged frozen file is named.
+#[test]
+fn a_later_failure_hides_no_earlier_one() {
+    type Damage = fn(&Copy);
+    let damages: [(&str, Damage); 7] = [
+        ("`RESULTS.md` line 1 differs", |copy| {
+            copy.write("RESULTS.md", b"");
+        }),
+        ("cannot read `README.md`", |copy| {
+            std::fs::remove_file(copy.path("README.md")).unwrap();
+        }),
+        ("cannot read `README.md`", |copy| {
+            copy.write("README.md", b"\xff");
+        }),
+        ("`README.md`: there is not exactly one marker", |copy| {
+            let text = String::from_utf8(copy.read("README.md")).unwrap();
+            copy.write("README.md", text.replace('\n', "\r\n").as_bytes());
+        }),
+        ("cannot read `safecommit-bench/snapshots`", |copy| {
+            std::fs::remove_dir_all(copy.path("safecommit-bench/snapshots")).unwrap();
+        }),
+        (
+            "`safecommit-bench/snapshots/main.snap.new` is the snapshot of no table",
+            |copy| copy.write("safecommit-bench/snapshots/main.snap.new", b""),
+        ),
+        (
+            "`safecommit-bench/snapshots/mean.snap` is the snapshot of no table",
+            |copy| copy.write("safecommit-bench/snapshots/mean.snap", b""),
+        ),
+    ];
+    for (named, damage) in damages {
+        let copy = Copy::new();
+        copy.corrupt(CALIBRATION);
+        damage(&copy);
+        copy.fails(&[], &[CALIBRATION_DIFFERS, named]);
+    }
+}
+
+#[test]
+fn an_output_that_cannot_be_written_hides_no_failure() {
+    let copy = Copy::new();
+    copy.corrupt(CALIBRATION);
+    let file = copy.path("README.md");
+    copy.fails(
+        &["--out".as_ref(), &file],
+        &[CALIBRATION_DIFFERS, "cannot create the directory `"],
+    );
+    if cfg!(target_os = "linux") {
+        let full = || {
+            let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+            full.unwrap()
+        };
+        let output = copy.task(&[]).stdout(full()).output().unwrap();
+        failed(output, &[CALIBRATION_DIFFERS, "1 check failed"]);
+        let output = task(&package(), &[]).stdout(full()).output().unwrap();
+        failed(output, &["cannot write to standard output"]);
+    }
 }
 
 #[test]

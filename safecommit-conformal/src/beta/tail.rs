@@ -91,10 +91,13 @@ impl Beta {
     /// and y, which is the accurate one, enters by a fused multiplication.
     pub(super) fn deviation(&self, Point { x, y }: Point) -> f64 {
         let sum = self.a + self.b;
+        // What the sum lost to rounding, exactly (Knuth's two-sum): it counts far from the mean.
+        let b_part = sum - self.a;
+        let rest = (self.a - (sum - b_part)) + (self.b - b_part);
         if x <= y {
-            (-sum).mul_add(x, self.a)
+            (-sum).mul_add(x, self.a) - rest * x
         } else {
-            sum.mul_add(y, -self.b)
+            sum.mul_add(y, -self.b) + rest * y
         }
     }
 
@@ -130,7 +133,7 @@ fn prefactor(a: f64, b: f64, point: Point, lambda: f64) -> Magnitude {
 /// `a (t - ln(1 + t))` with `t = excess / a` and `1 + t = (sum / a) x`; never negative.
 fn deviance_term(a: f64, sum: f64, x: f64, excess: f64) -> f64 {
     let t = excess / a;
-    if t.abs() < 0.5 {
+    if (-0.75..2.0).contains(&t) {
         a * t_minus_ln_1p(t)
     } else {
         // Here x is far from the mean, and x itself is more accurate than the difference.
@@ -138,7 +141,7 @@ fn deviance_term(a: f64, sum: f64, x: f64, excess: f64) -> f64 {
     }
 }
 
-/// `t - ln(1 + t)` for `|t| < 0.5`, without the cancellation of the leading terms.
+/// `t - ln(1 + t)` for t from -0.75 to 2, without the cancellation of the leading terms.
 ///
 /// With `r = t / (2 + t)`, `ln(1 + t) = 2 atanh(r)` and `t - 2 r = r t`.
 fn t_minus_ln_1p(t: f64) -> f64 {
