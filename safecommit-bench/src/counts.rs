@@ -235,6 +235,61 @@ mod tests {
     }
 
     #[test]
+    fn adding_adds_every_count() {
+        let causes = |first: u64, factor: u64| Causes {
+            proposal: first * factor,
+            calibration: (first + 1) * factor,
+            evidence: (first + 2) * factor,
+            safety_map: (first + 3) * factor,
+            probe_policy: (first + 4) * factor,
+        };
+        // One distinct count a field, times a factor.
+        let counts = |factor: u64| Counts {
+            episodes: factor,
+            unsafe_commits: 2 * factor,
+            safe_commits: 3 * factor,
+            probes: 4 * factor,
+            truth_retained: 5 * factor,
+            fallbacks: Fallbacks {
+                defer: 6 * factor,
+                escalate: 7 * factor,
+                abstain: 8 * factor,
+            },
+            unsafe_causes: causes(9, factor),
+            fallback_causes: causes(14, factor),
+        };
+        let mut sum = counts(1);
+        sum += counts(10);
+        assert_eq!(sum, counts(11));
+        assert_eq!(sum.fallbacks.total(), 21 * 11);
+        assert_eq!(sum.unsafe_causes.total(), 55 * 11);
+    }
+
+    #[test]
+    fn kinds_and_causes_are_told_apart() {
+        let mut fallbacks = Fallbacks::default();
+        fallbacks.count(FallbackKind::Defer);
+        fallbacks.count(FallbackKind::Escalate);
+        fallbacks.count(FallbackKind::Escalate);
+        let expected = Fallbacks {
+            defer: 1,
+            escalate: 2,
+            abstain: 0,
+        };
+        assert_eq!(fallbacks, expected);
+        let mut causes = Causes::default();
+        causes.count(FailureCause::SafetyMap);
+        causes.count(FailureCause::Evidence);
+        causes.count(FailureCause::Evidence);
+        let expected = Causes {
+            evidence: 2,
+            safety_map: 1,
+            ..Causes::default()
+        };
+        assert_eq!(causes, expected);
+    }
+
+    #[test]
     fn standard_error_is_that_of_the_mean() {
         let estimate = Estimate::over(&[1.0, 2.0, 3.0, 4.0]);
         // Sample variance 5/3, over 4 seeds.

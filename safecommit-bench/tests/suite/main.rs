@@ -2,12 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 mod allocation;
+mod cases;
 mod compression;
+mod counts;
 mod environment;
 mod frozen;
 mod goldens;
 mod invariants;
 mod law;
+mod methods;
 mod parameters;
 mod record;
 mod record_properties;

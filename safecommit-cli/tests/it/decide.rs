@@ -158,6 +158,7 @@ fn the_worked_example_decides_as_its_names_say() {
         })
         .collect();
     let expect = [
+        ("0-smallest.json", "PROBE look-it-up"),
         ("1-before-any-probe.json", "PROBE directory-lookup"),
         ("2a-recipient-current.json", "COMMIT send-note"),
         ("2b-recipient-superseded.json", "COMMIT inspect-file"),
