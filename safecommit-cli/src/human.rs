@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 use safecommit_core::{
-    ActionRecord, BoundRecord, DecisionKind, DecisionRecord, RepresentationRecord,
+    ActionRecord, BoundRecord, DecisionKind, DecisionRecord, Purpose, RepresentationRecord,
     RepresentationSource, WorldFate, WorldRecord,
 };
 
@@ -64,8 +64,14 @@ fn basis(record: &DecisionRecord) -> String {
         );
     }
     if let Some(probe) = &record.probe {
+        let purpose = match probe.purpose {
+            Purpose::Certify => "",
+            Purpose::Verify => {
+                "an action is certified; this verifies the certificate before what cannot be undone\n"
+            }
+        };
         return format!(
-            "expected certificate shrinkage: {} at a cost of {}, {} per unit of cost\nreport one of: {}",
+            "{purpose}expected certificate shrinkage: {} at a cost of {}, {} per unit of cost\nreport one of: {}",
             share(probe.expected_shrinkage),
             probe.cost,
             share(probe.score),
@@ -160,7 +166,12 @@ fn threshold(record: &DecisionRecord) -> String {
         ),
         None => "not calibrated".to_owned(),
     };
-    format!("threshold: {threshold} ({calibration})")
+    let reopened = if record.reopened {
+        "\nreopened: answers refuted every world below the threshold, so the worlds left above it count"
+    } else {
+        ""
+    };
+    format!("threshold: {threshold} ({calibration}){reopened}")
 }
 
 /// The bound term by term; a term that nobody knows is called so.

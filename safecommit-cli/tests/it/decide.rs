@@ -231,3 +231,35 @@ fn names_cannot_drive_the_terminal() {
         r"<stdin>:3: worlds[1].safe[0]: `\u{1b}[31mkeep` is not a declared action",
     );
 }
+
+#[test]
+fn a_certificate_is_verified_and_a_refuted_set_reopened() {
+    let ask = |observed: &str| {
+        format!(
+            r#"{{"actions": [{{"id": "send"}}, {{"id": "wait"}}],
+            "worlds": [{{"id": "near", "score": 0.1, "safe": ["send"]}},
+                       {{"id": "far", "score": 0.9, "safe": ["wait"]}}],
+            "probes": [{{"id": "ask-near", "cost": 1, "asks": "near"}}],
+            "settings": {{"verification": "most_plausible"}}, "observed": [{observed}]}}"#
+        )
+    };
+    let folder = Folder::new();
+    folder.write("scores.txt", "0.5\n");
+    folder.run([
+        "calibrate",
+        "--scores",
+        "scores.txt",
+        "--alpha",
+        "0.5",
+        "--out",
+        "cal.json",
+    ]);
+    let arguments = ["decide", "-", "--calibration", "cal.json"];
+    let text = folder.run_on(ask(""), arguments).prints(3);
+    assert!(text.starts_with("PROBE ask-near\n"), "{text}");
+    assert!(text.contains("this verifies the certificate"), "{text}");
+    let refuted = ask(r#"{"probe": "ask-near", "outcome": "no"}"#);
+    let text = folder.run_on(refuted, arguments).prints(0);
+    assert!(text.starts_with("COMMIT wait\n"), "{text}");
+    assert!(text.contains("\nreopened: "), "{text}");
+}
