@@ -1,5 +1,7 @@
 //! The miscoverage level alpha as an exact decimal, and the rank that it gives.
 
+mod arithmetic;
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -7,6 +7,7 @@ use crate::digest::Digest;
 use crate::guarantee::Guarantee;
 use crate::representation::{MissCount, Misses, Representation};
 use crate::score::{CalibrationScore, Score};
+use crate::stratum::Stratum;
 use crate::threshold::Threshold;
 use crate::wire::{WireForm, WireObject};
 
@@ -41,8 +42,10 @@ use crate::wire::{WireForm, WireObject};
     schemars(with = "WireForm")
 )]
 pub struct Calibration {
-    // Invariants: missing <= n; rank = alpha.rank(n); the threshold is finite exactly when
-    // rank <= n - missing; misses not counted implies missing = 0.
+    // Invariants: missing <= n; misses not counted implies missing = 0; 1 <= rank <= n + 1, and it
+    // is the one that alpha, n and the guarantee give wherever they give one; for order statistics
+    // the threshold is finite exactly when rank <= n - missing; otherwise it is unbounded if the
+    // rank is n + 1.
     pub(crate) alpha: Alpha,
     pub(crate) n: u64,
     pub(crate) missing: u64,
@@ -104,23 +107,36 @@ impl Calibration {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn split_conformal_with(alpha: Alpha, scores: &[CalibrationScore], misses: Misses) -> Self {
-        let n = scores.len() as u64;
+        let rank = alpha.rank(scores.len() as u64);
+        Self::at_rank(alpha, scores, misses, rank, Guarantee::Marginal)
+    }
+
+    /// The calibration whose threshold is the score of the given rank, unbounded if that rank
+    /// exceeds n or falls on a missing score. The caller warrants that the rank gives the guarantee.
+    pub(crate) fn at_rank(
+        alpha: Alpha,
+        scores: &[CalibrationScore],
+        misses: Misses,
+        rank: u64,
+        guarantee: Guarantee,
+    ) -> Self {
         let missing = scores.iter().filter(|score| score.is_missing()).count() as u64;
-        let rank = alpha.rank(n);
-        let threshold = select(scores, rank).map_or(Threshold::UNBOUNDED, Threshold::at);
-        let misses_counted = missing > 0 || misses == Misses::AllListed;
-        let scores = Digest::of_scores(scores);
-        let guarantee = Guarantee::Marginal;
         Self {
             alpha,
-            n,
+            n: scores.len() as u64,
             missing,
-            misses_counted,
+            misses_counted: missing > 0 || misses == Misses::AllListed,
             rank,
-            threshold,
+            threshold: select(scores, rank).map_or(Threshold::UNBOUNDED, Threshold::at),
             guarantee,
-            scores,
+            scores: Digest::of_scores(scores),
         }
+    }
+
+    /// The same calibration with another statement of what it promises.
+    pub(crate) fn with_guarantee(mut self, guarantee: Guarantee) -> Self {
+        self.guarantee = guarantee;
+        self
     }
 
     /// The miscoverage level.
@@ -138,8 +154,13 @@ impl Calibration {
         self.missing
     }
 
-    /// The rank of the threshold among the n scores, from 1 to n + 1 (Eq. 14). The threshold is
-    /// unbounded when it exceeds `n - missing`.
+    /// The rank of the threshold among the n scores, from 1 to n + 1. The threshold is unbounded
+    /// when it exceeds `n - missing`.
+    ///
+    /// For marginal calibrations, groups included, it is that of Eq. 14. With weights, and for
+    /// e-values, it is the number of scores that the threshold retains, and n + 1 if it is
+    /// unbounded. For risk control and Learn-then-Test it is n less the number of whole losses that
+    /// are allowed among the calibration cases, and n + 1 if not even none is enough.
     pub fn rank(&self) -> u64 {
         self.rank
     }
@@ -155,8 +176,29 @@ impl Calibration {
     }
 
     /// What the threshold promises, and under which assumption.
-    pub fn guarantee(&self) -> Guarantee {
-        self.guarantee
+    pub fn guarantee(&self) -> &Guarantee {
+        &self.guarantee
+    }
+
+    /// The threshold, for a case of the given stratum.
+    ///
+    /// A calibration that is not for a group serves all cases.
+    ///
+    /// # Errors
+    ///
+    /// [`StratumMismatch`] if the calibration is for a group, and this is another one.
+    pub fn threshold_for(&self, stratum: &Stratum) -> Result<Threshold, StratumMismatch> {
+        match &self.guarantee {
+            Guarantee::Group(group) | Guarantee::GroupAndPool(group)
+                if group.stratum() != stratum =>
+            {
+                Err(StratumMismatch {
+                    asked: stratum.clone(),
+                    calibrated: group.stratum().clone(),
+                })
+            }
+            _ => Ok(self.threshold),
+        }
     }
 
     /// What is known about true worlds that were never proposed.
@@ -167,6 +209,14 @@ impl Calibration {
             Representation::NotMeasured
         }
     }
+}
+
+/// A threshold asked for a group that it was not calibrated for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the calibration is for stratum `{calibrated}` and does not serve `{asked}`")]
+pub struct StratumMismatch {
+    asked: Stratum,
+    calibrated: Stratum,
 }
 
 /// The `rank`-th smallest score (from 1), in linear time; `None` if the rank exceeds the number of

@@ -1,5 +1,9 @@
 //! Error probabilities of confidence statements.
 
+use std::hash::{Hash, Hasher};
+
+use serde::{Deserialize, Serialize};
+
 /// The error probability delta of a confidence statement, from 1e-300 to below 1: the statement
 /// holds with probability at least `1 - delta`.
 ///
@@ -15,8 +19,43 @@
 /// assert!(Delta::new(0.0).is_err());
 /// # Ok::<(), safecommit_conformal::DeltaError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(with = "f64")
+)]
 pub struct Delta(f64);
+
+impl PartialEq for Delta {
+    fn eq(&self, other: &Self) -> bool {
+        // Neither NaN nor a signed zero is among the values, so this is equality of numbers.
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
+
+impl Eq for Delta {}
+
+impl Hash for Delta {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+impl TryFrom<f64> for Delta {
+    type Error = DeltaError;
+
+    fn try_from(value: f64) -> Result<Self, DeltaError> {
+        Self::new(value)
+    }
+}
+
+impl From<Delta> for f64 {
+    fn from(delta: Delta) -> Self {
+        delta.0
+    }
+}
 
 impl Delta {
     /// The error probability `value`.

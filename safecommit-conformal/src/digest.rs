@@ -49,6 +49,15 @@ impl Digest {
         Self(Sha256::digest(text.as_bytes()).into())
     }
 
+    /// The digest of a sequence of 64-bit words, least significant byte first.
+    pub(crate) fn of_words(words: impl IntoIterator<Item = u64>) -> Self {
+        let mut hasher = Sha256::new();
+        for word in words {
+            hasher.update(word.to_le_bytes());
+        }
+        Self(hasher.finalize().into())
+    }
+
     /// The 32 bytes.
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0

@@ -10,6 +10,7 @@ use crate::alpha::Alpha;
 use crate::calibration::Calibration;
 use crate::digest::Digest;
 use crate::guarantee::Guarantee;
+use crate::ranks::RankError;
 use crate::score::Score;
 use crate::threshold::Threshold;
 
@@ -51,7 +52,9 @@ pub(crate) struct WireForm {
 
 /// Reads an optional value that must be there, as `null` at least: an absent threshold is a
 /// truncated file, not an unbounded one.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Score>, D::Error> {
+pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
     Option::deserialize(deserializer)
 }
 
@@ -96,7 +99,7 @@ impl WireForm {
             self.missing,
             self.misses_counted,
             self.rank,
-            self.guarantee,
+            self.guarantee.canonical(),
             self.scores_sha256,
         ))
     }
@@ -143,23 +146,29 @@ impl TryFrom<WireObject> for Calibration {
         if missing > 0 && !misses_counted {
             return Err(Error::MissesCounted { missing });
         }
-        let expected = alpha.rank(n);
-        if rank != expected {
-            return Err(Error::Rank {
-                found: rank,
-                alpha,
-                n,
-                expected,
-            });
+        if rank == 0 || rank - 1 > n {
+            return Err(Error::RankRange { found: rank, n });
         }
+        if let Some(expected) = wire.guarantee.expected_rank(alpha, n) {
+            let expected = expected?;
+            if rank != expected {
+                return Err(Error::Rank {
+                    found: rank,
+                    alpha,
+                    n,
+                    expected,
+                });
+            }
+        }
+        let order_statistic = wire.guarantee.is_order_statistic();
         let threshold = match wire.threshold {
-            Some(_) if rank > n - missing => {
+            Some(_) if rank > n || (order_statistic && rank > n - missing) => {
                 return Err(Error::ThresholdFinite {
                     rank,
                     observed: n - missing,
                 });
             }
-            None if rank <= n - missing => {
+            None if order_statistic && rank <= n - missing => {
                 return Err(Error::ThresholdUnbounded {
                     rank,
                     observed: n - missing,
@@ -230,9 +239,20 @@ pub enum CalibrationError {
         alpha: Alpha,
         /// The number of cases found.
         n: u64,
-        /// The rank of Eq. 14.
+        /// The rank that the guarantee gives.
         expected: u64,
     },
+    /// A rank that is not within 1 to n + 1.
+    #[error("calibration field `rank`: `{found}` is not within 1 to n + 1 for n `{n}`")]
+    RankRange {
+        /// The rank found.
+        found: u64,
+        /// The number of cases found.
+        n: u64,
+    },
+    /// Numbers for which the guarantee knows no rank.
+    #[error("calibration field `guarantee`: {0}")]
+    Guarantee(#[from] RankError),
     /// A finite threshold where too few scores were observed for one.
     #[error(
         "calibration field `threshold`: finite, but rank `{rank}` exceeds the {observed} observed \

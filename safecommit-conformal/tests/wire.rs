@@ -5,7 +5,7 @@
 )]
 
 use proptest::prelude::*;
-use safecommit_conformal::{Calibration, CalibrationScore, Misses, Score};
+use safecommit_conformal::{Calibration, CalibrationScore, Misses, RiskCurves, Score};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -24,6 +24,11 @@ fn written(alpha: &str, scores: &[CalibrationScore]) -> Value {
 
 /// The checksum as the format defines it, computed apart from the crate.
 fn checksum(form: &Value) -> String {
+    checksum_with(form, form["guarantee"].as_str().unwrap())
+}
+
+/// The same with the guarantee as the line of the checksum has it.
+fn checksum_with(form: &Value, guarantee: &str) -> String {
     let threshold = match form["threshold"].as_f64() {
         Some(value) => format!("{:016x}", value.to_bits()),
         None => "unbounded".to_owned(),
@@ -37,9 +42,8 @@ fn checksum(form: &Value) -> String {
         lines += &format!("{field}={}\n", text(field));
     }
     lines += &format!("threshold={threshold}\n");
-    for field in ["guarantee", "scores_sha256"] {
-        lines += &format!("{field}={}\n", text(field));
-    }
+    lines += &format!("guarantee={guarantee}\n");
+    lines += &format!("scores_sha256={}\n", text("scores_sha256"));
     Sha256::digest(lines.as_bytes())
         .iter()
         .map(|byte| format!("{byte:02x}"))
@@ -189,7 +193,7 @@ fn a_forged_checksum_does_not_hide_a_contradiction() {
         (
             "guarantee",
             json!("conditional"),
-            "unknown variant `conditional`, expected `marginal`",
+            "unknown variant `conditional`, expected one of `marginal`, `training_conditional`",
         ),
         (
             "scores_sha256",
@@ -207,6 +211,27 @@ fn a_forged_checksum_does_not_hide_a_contradiction() {
     forged["scores_sha256"] = form["scores_sha256"].clone();
     forged["checksum"] = json!(checksum(&forged));
     assert!(load_error(&forged).starts_with("calibration field `scores_sha256`"));
+}
+
+/// Where losses decide, the rank does not give the threshold away; but a rank above n says that no
+/// loss at all is allowed, and then there is no finite threshold.
+#[test]
+fn a_threshold_without_allowed_losses_is_refused() {
+    let curves = RiskCurves::coverage(&scores(&[0.5, 0.1], 0));
+    let calibration = Calibration::risk_controlled("0.25".parse().unwrap(), &curves).unwrap();
+    let form = serde_json::to_value(&calibration).unwrap();
+    assert_eq!(
+        (&form["rank"], &form["threshold"]),
+        (&json!(3), &json!(null))
+    );
+    assert_eq!(
+        form["checksum"],
+        checksum_with(&form, "risk_control loss=monotone")
+    );
+    let mut forged = form;
+    forged["threshold"] = json!(0.5);
+    forged["checksum"] = json!(checksum_with(&forged, "risk_control loss=monotone"));
+    assert!(load_error(&forged).starts_with("calibration field `threshold`: finite, but rank `3`"));
 }
 
 #[test]

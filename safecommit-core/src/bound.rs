@@ -22,6 +22,8 @@ use crate::units::Probability;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ErrorBound {
     calibration: Option<Alpha>,
+    /// Whether alpha bounds the calibration error, and not alpha plus a gap that nobody knows.
+    alpha_bounds: bool,
     representation: RepresentationTerm,
     counted: Option<CountedMisses>,
     probes: Vec<(String, Probability)>,
@@ -83,6 +85,8 @@ impl ErrorBound {
         };
         Self {
             calibration: calibration.map(Calibration::alpha),
+            alpha_bounds: calibration
+                .is_none_or(|calibration| calibration.guarantee().alpha_bounds_the_error()),
             representation,
             counted,
             probes: probes
@@ -116,9 +120,13 @@ impl ErrorBound {
         &self.probes
     }
 
-    /// The sum of the terms, at most 1 and rounded up; `None` while beta is unknown.
+    /// The sum of the terms, at most 1 and rounded up; `None` while beta is unknown, or under a
+    /// calibration on cases that are not exchangeable, whose gap is unknown.
     #[must_use]
     pub fn total(&self) -> Option<f64> {
+        if !self.alpha_bounds {
+            return None;
+        }
         let beta = self.representation.value()?;
         let alpha = self.calibration.map_or(0.0, |alpha| alpha.to_f64());
         let mut total = 0.0_f64;

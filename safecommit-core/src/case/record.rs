@@ -198,7 +198,8 @@ pub struct BoundRecord {
     pub beta: RepresentationRecord,
     /// The probes that can err and whose answers were used.
     pub probe_errors: Vec<ProbeErrorRecord>,
-    /// The sum, at most 1; null while beta is unknown.
+    /// The sum, at most 1; null while a term is unknown: beta, or the gap of a calibration on cases
+    /// that are not exchangeable.
     pub total: Option<f64>,
 }
 
@@ -250,7 +251,7 @@ impl From<&Calibration> for CalibrationRecord {
             n: calibration.n(),
             rank: calibration.rank(),
             scores: calibration.digest(),
-            guarantee: calibration.guarantee(),
+            guarantee: calibration.guarantee().clone(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What bounds the probability of an unsafe commit: alpha + beta + error rates, term by term.
 
-use safecommit_conformal::{Delta, Misses, Representation};
+use safecommit_conformal::{
+    CalibrationScore, Delta, Misses, NonExchangeable, Representation, Score,
+};
 use safecommit_core::{ErrorBound, Probability, RepresentationTerm};
 
 use crate::calibrated::calibration;
@@ -62,6 +64,20 @@ fn misses_counted_under_a_finite_threshold_are_covered_by_alpha() {
         assert!((counted.upper_95.value() - upper).abs() < 1e-15);
         assert_eq!(bound.total(), Some(0.25));
     }
+}
+
+/// Under drift coverage falls short of 1 - alpha by a gap that no score tells, so neither does the sum.
+#[test]
+fn a_calibration_on_drifting_cases_leaves_the_sum_unknown() {
+    let scores: Vec<CalibrationScore> = (0..99)
+        .map(|case| Score::new(f64::from(case)).unwrap().into())
+        .collect();
+    let drifting = NonExchangeable::with_decay(&scores, 0.99)
+        .unwrap()
+        .calibrate("0.1".parse().unwrap());
+    let bound = ErrorBound::new(Some(&drifting), Some(probability(0.01)), []);
+    assert_eq!(bound.calibration(), Some("0.1".parse().unwrap()));
+    assert_eq!(bound.total(), None);
 }
 
 #[test]
