@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::episode::Episode;
-use crate::field_path::{WHOLE, field_path};
 use crate::generator::{DrawnEpisode, Generator, Split, Suite};
-use crate::jsonl::{RecordError, read_episodes};
+use crate::json;
+use crate::jsonl::{LineProblem, RecordError, read_episodes};
 use crate::manifest::{FileEntry, MANIFEST_FILE, Manifest, file_name};
 use crate::parameters::Parameters;
-use crate::record::{EpisodeRecord, TooManyActions};
+use crate::record::{EpisodeRecord, FieldError};
 
 /// Episodes rendered at a time by one thread.
 const SHARD: u64 = 250;
@@ -107,6 +107,7 @@ fn render_manifest(manifest: &Manifest) -> Vec<u8> {
 /// Frozen data that matches its manifest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrozenData {
+    directory: PathBuf,
     manifest: Manifest,
     splits: [Vec<EpisodeRecord>; 4],
 }
@@ -148,7 +149,11 @@ impl FrozenData {
                 });
             }
         }
-        Ok(Self { manifest, splits })
+        Ok(Self {
+            directory: directory.to_owned(),
+            manifest,
+            splits,
+        })
     }
 
     /// The manifest.
@@ -167,10 +172,20 @@ impl FrozenData {
     ///
     /// # Errors
     ///
-    /// A record has more actions than can be decided on.
-    pub fn episodes(&self, split: Split) -> Result<Vec<Episode>, TooManyActions> {
-        let records = self.records(split).iter();
-        records.map(EpisodeRecord::to_episode).collect()
+    /// A record has more actions than can be decided on; the error names its file and line.
+    pub fn episodes(&self, split: Split) -> Result<Vec<Episode>, RecordError> {
+        let episode = |(at, record): (usize, &EpisodeRecord)| {
+            record.to_episode().map_err(|error| RecordError {
+                file: self.directory.join(file_name(split)).display().to_string(),
+                line: at + 1,
+                problem: LineProblem::Field(FieldError::from(error)),
+            })
+        };
+        self.records(split)
+            .iter()
+            .enumerate()
+            .map(episode)
+            .collect()
     }
 }
 
@@ -199,18 +214,11 @@ pub fn compare(parameters: &Parameters, directory: &Path) -> Result<(), DataErro
 fn load_manifest(directory: &Path) -> Result<Manifest, DataError> {
     let path = directory.join(MANIFEST_FILE);
     let bytes = read(&path)?;
-    let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
-    let fail = |field: String, error: &serde_json::Error| DataError::Manifest {
+    let fail = |error| DataError::Manifest {
         file: path.display().to_string(),
-        field,
-        reason: error.to_string(),
+        error,
     };
-    let manifest = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| fail(field_path(error.path()), error.inner()))?;
-    deserializer
-        .end()
-        .map_err(|error| fail(WHOLE.to_owned(), &error))?;
-    Ok(manifest)
+    json::from_slice(&bytes).map_err(fail)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, DataError> {
@@ -233,14 +241,12 @@ pub enum DataError {
         source: io::Error,
     },
     /// The manifest does not hold.
-    #[error("`{file}` field `{field}`: {reason}")]
+    #[error("`{file}` {error}")]
     Manifest {
         /// The manifest's file.
         file: String,
-        /// Path of the field, `.` for the whole.
-        field: String,
-        /// What is wrong with it.
-        reason: String,
+        /// The line, the field, and what is wrong with it.
+        error: json::JsonError,
     },
     /// A file is not the one that the manifest describes.
     #[error("`{file}` is corrupted: {} bytes with sha-256 {}, the manifest says {} with {}{}",

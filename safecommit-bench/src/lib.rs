@@ -12,6 +12,7 @@ mod experiments;
 mod field_path;
 mod frozen;
 mod generator;
+pub mod json;
 mod jsonl;
 mod manifest;
 mod methods;

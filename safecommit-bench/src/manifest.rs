@@ -1,9 +1,10 @@
 //! What a directory of frozen data says about itself.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::generator::{GENERATOR_VERSION, Split};
+use crate::json::FromObjects;
 use crate::parameters::GeneratorParameters;
 
 /// Version of the layout of episode files and manifest.
@@ -13,8 +14,10 @@ pub const FORMAT_VERSION: u32 = 1;
 pub const MANIFEST_FILE: &str = "manifest.json";
 
 /// The manifest of frozen data: where it comes from, and what its files must be.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawManifest")]
+///
+/// It deserialises from objects alone, and only if its versions are those of this crate and its files are those
+/// of [`Split::ALL`] in their order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Manifest {
     format_version: u32,
     generator_version: u32,
@@ -86,7 +89,8 @@ impl Manifest {
         self.seed
     }
 
-    /// The generator's version; see [`GENERATOR_VERSION`].
+    /// The generator's version, which is [`GENERATOR_VERSION`]: what a method draws at random comes from the
+    /// generator too, so that data of another version cannot be decided on as it was meant.
     #[must_use]
     pub fn generator_version(&self) -> u32 {
         self.generator_version
@@ -116,7 +120,10 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a manifest as an object of named fields"
+)]
 struct RawManifest {
     format_version: u32,
     generator_version: u32,
@@ -126,7 +133,7 @@ struct RawManifest {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a file as an object of named fields")]
 struct RawFileEntry {
     name: String,
     rows: u64,
@@ -134,29 +141,66 @@ struct RawFileEntry {
     sha256: String,
 }
 
-impl TryFrom<RawManifest> for Manifest {
-    type Error = String;
+impl<'de> Deserialize<'de> for Manifest {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let raw = RawManifest::deserialize(FromObjects(input))?;
+        Self::try_from(raw).map_err(serde::de::Error::custom)
+    }
+}
 
-    fn try_from(raw: RawManifest) -> Result<Self, String> {
-        if raw.format_version != FORMAT_VERSION {
-            return Err(format!(
-                "`format_version` is `{}`, this program reads {FORMAT_VERSION}",
-                raw.format_version
-            ));
+/// A field of a manifest that does not hold. Whoever has the text finds the line by the field.
+#[derive(Debug, thiserror::Error)]
+#[error("field `{field}`: {reason}")]
+struct ManifestFault {
+    field: String,
+    reason: String,
+}
+
+impl ManifestFault {
+    fn new(field: impl Into<String>, reason: String) -> Self {
+        Self {
+            field: field.into(),
+            reason,
         }
-        let expected: Vec<_> = Split::ALL.into_iter().map(file_name).collect();
-        let found = raw.files.iter().map(|file| &file.name);
-        if !found.eq(&expected) {
-            return Err(format!("`files` are not {}", expected.join(", ")));
+    }
+}
+
+impl TryFrom<RawManifest> for Manifest {
+    type Error = ManifestFault;
+
+    fn try_from(raw: RawManifest) -> Result<Self, ManifestFault> {
+        for (field, found, ours) in [
+            ("format_version", raw.format_version, FORMAT_VERSION),
+            (
+                "generator_version",
+                raw.generator_version,
+                GENERATOR_VERSION,
+            ),
+        ] {
+            if found != ours {
+                let reason = format!("`{found}` is not the version of this program, {ours}");
+                return Err(ManifestFault::new(field, reason));
+            }
+        }
+        if raw.files.len() != Split::ALL.len() {
+            let reason = format!(
+                "`{}` files, expected {}",
+                raw.files.len(),
+                Split::ALL.map(file_name).join(", ")
+            );
+            return Err(ManifestFault::new("files", reason));
         }
         let mut files = Vec::with_capacity(raw.files.len());
-        for file in raw.files {
+        for (at, (split, file)) in Split::ALL.into_iter().zip(raw.files).enumerate() {
+            let expected = file_name(split);
+            if file.name != expected {
+                let reason = format!("`{}` is not {expected}", file.name);
+                return Err(ManifestFault::new(format!("files[{at}].name"), reason));
+            }
             let digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
             if file.sha256.len() != 64 || !file.sha256.bytes().all(digit) {
-                return Err(format!(
-                    "`sha256` of `{}` is `{}`, not 64 lower-case hexadecimal digits",
-                    file.name, file.sha256
-                ));
+                let reason = format!("`{}` is not 64 lower-case hexadecimal digits", file.sha256);
+                return Err(ManifestFault::new(format!("files[{at}].sha256"), reason));
             }
             files.push(FileEntry {
                 name: file.name,

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounded::{Finite, NonNegative, Positive, Probability};
 use crate::episode::{Family, MAX_ACTIONS};
-use crate::field_path::{WHOLE, field_path};
+use crate::field_path::{WHOLE, field_path, name_field};
 use crate::generator::Split;
+use crate::json::FromObjects;
 
 /// The project's own parameter file.
 const PROJECT: &str = include_str!("../data/parameters.toml");
@@ -319,9 +320,11 @@ impl Parameters {
             field: WHOLE.to_owned(),
             reason: error.message().to_owned(),
         })?;
-        serde_path_to_error::deserialize(deserializer).map_err(|error| ParameterError {
-            field: field_path(error.path()),
-            reason: error.inner().message().to_owned(),
+        let mut track = serde_path_to_error::Track::new();
+        let tracked = serde_path_to_error::Deserializer::new(deserializer, &mut track);
+        Self::deserialize(FromObjects(tracked)).map_err(|error| {
+            let (field, reason) = name_field(&field_path(&track.path()), error.message());
+            ParameterError { field, reason }
         })
     }
 }

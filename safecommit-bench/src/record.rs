@@ -1,14 +1,11 @@
 //! One benchmark episode as a line of JSON: ids are text, and nothing is taken on trust.
 
-use serde::Deserialize;
-
 use crate::episode::{Episode, EpisodeProbe, EpisodeWorld, Family, MAX_ACTIONS};
 use crate::generator::{DrawnEpisode, Split};
 use crate::micros::Micros;
 
 mod wire;
 
-use wire::RawEpisode;
 pub use wire::{FieldError, RecordProblem};
 
 /// An episode with its ids, as a line of an episode file holds it. Any number of actions and worlds.
@@ -29,8 +26,7 @@ pub use wire::{FieldError, RecordProblem};
 /// assert_eq!(error.to_string(), "field `worlds[0].safe[0]`: unknown action `sned`");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "RawEpisode")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeRecord {
     id: String,
     family: Family,

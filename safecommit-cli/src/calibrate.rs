@@ -6,11 +6,15 @@ use anyhow::Result;
 use safecommit_conformal::{Alpha, Calibration, Delta, Guarantee, Misses, Representation};
 
 use crate::cli::Calibrate;
+use crate::input::Source;
 use crate::output;
 use crate::scores;
 
 pub(crate) fn run(arguments: &Calibrate) -> Result<ExitCode> {
     let source = &arguments.scores;
+    if let Some(Source::File(path)) = &arguments.out {
+        output::refuse_inputs(path, source.path())?;
+    }
     let scores = match (arguments.kind, &arguments.field) {
         (scores::Kind::Jsonl, Some(field)) => scores::read_jsonl(source, field)?,
         (scores::Kind::Csv, Some(field)) => scores::read_csv(source, field)?,
@@ -25,8 +29,8 @@ pub(crate) fn run(arguments: &Calibrate) -> Result<ExitCode> {
     let mut json = serde_json::to_string_pretty(&calibration)?;
     json.push('\n');
     match &arguments.out {
-        Some(path) => output::replace(path, json.as_bytes())?,
-        None => {
+        Some(Source::File(path)) => output::replace(path, json.as_bytes())?,
+        Some(Source::Stdin) | None => {
             output::print(json.as_bytes())?;
         }
     }

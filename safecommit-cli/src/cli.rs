@@ -14,7 +14,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  success; for a single `decide`: commit
   1  failure: a file that cannot be read or written, or that holds a bad value
-  2  usage: an unknown option, a bad value on the command line
+  2  usage: an unknown option, a bad value on the command line (such as --alpha 1)
   3  a single `decide`: a probe is needed
   4  a single `decide`: fallback (defer, escalate or abstain)";
 
@@ -59,8 +59,8 @@ pub(crate) struct DecideArguments {
     format: Option<Format>,
 
     /// Read a stream: a request a line, answered by a decision a line in the same order, each as soon
-    /// as its request is there. Blank lines are skipped. A line that is no request is answered by
-    /// {"error":{"file","line","field","message"}}, and the exit code at the end is 1
+    /// as its request is there. Blank lines are skipped. A line that is no request, or is longer than
+    /// 16 MiB, is answered by {"error":{"file","line","field","message"}}, and the exit code at the end is 1
     #[arg(long)]
     jsonl: bool,
 }
@@ -165,9 +165,9 @@ pub(crate) struct CalibrateArguments {
     #[arg(long)]
     misses_counted: bool,
 
-    /// Where to write the calibration, replaced atomically; standard output by default
+    /// Where to write the calibration, replaced atomically; standard output by default and for `-`
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    out: Option<Source>,
 }
 
 /// What `calibrate` was asked for.
@@ -179,7 +179,8 @@ pub(crate) struct Calibrate {
     pub(crate) field: Option<String>,
     pub(crate) kind: Kind,
     pub(crate) misses_counted: bool,
-    pub(crate) out: Option<PathBuf>,
+    /// Standard output if `-` or `None`.
+    pub(crate) out: Option<Source>,
 }
 
 impl CalibrateArguments {

@@ -59,7 +59,10 @@ fn single(source: &Source, calibration: Option<&Calibration>, format: Format) ->
     if !rendered.ends_with('\n') {
         rendered.push('\n');
     }
-    output::print(rendered.as_bytes())?;
+    if output::print(rendered.as_bytes())? == Reader::Gone {
+        // The exit code alone is no decision: whoever acts on a commit has to see its certificate.
+        return Err(anyhow!("cannot write to standard output: nobody reads it"));
+    }
     Ok(ExitCode::from(match record.decision {
         DecisionKind::Commit => 0,
         DecisionKind::Probe => PROBE_NEEDED,

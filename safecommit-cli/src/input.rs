@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context as _, Result};
+use safecommit_bench::json::{self, JsonError};
 use serde::de::DeserializeSeed;
 
-use crate::locate;
-use crate::objects::FromObjects;
+use crate::terminal::shortened;
 
 /// Where input comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Source {
             .with_context(|| self.cannot_read())?;
         String::from_utf8(bytes).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
-            let line = locate::line_at(error.as_bytes(), valid);
+            let line = json::line_at(error.as_bytes(), valid);
             InputError::new(self, line, NOT_UTF8).into()
         })
     }
@@ -82,7 +82,13 @@ impl FromStr for Source {
 
 const NOT_UTF8: &str = "the text is not valid UTF-8";
 
-/// Reads lines one at a time, in memory bounded by the longest of them.
+/// The longest line that is read, in bytes without its end.
+const LONGEST_LINE: usize = 16 << 20;
+
+/// The memory for lines that is kept from one to the next.
+const KEPT: usize = 1 << 20;
+
+/// Reads lines one at a time, in bounded memory.
 pub(crate) struct Lines<'a> {
     source: &'a Source,
     reader: Box<dyn BufRead>,
@@ -108,14 +114,26 @@ impl<'a> Lines<'a> {
         })
     }
 
-    /// The next line; `None` at the end of the input. The last one need not end in a newline.
+    /// The next line; `None` at the end of the input. The last one need not end in a newline. One that is
+    /// longer than [`LONGEST_LINE`] is an error in its place, and the line after it comes next.
     pub(crate) fn next_line(&mut self) -> Result<Option<Line<'_>>> {
         self.buffer.clear();
-        let read = self.reader.read_until(b'\n', &mut self.buffer);
+        self.buffer.shrink_to(KEPT);
+        let mut limited = self.reader.by_ref().take(LONGEST_LINE as u64 + 1);
+        let read = limited.read_until(b'\n', &mut self.buffer);
         if read.with_context(|| self.source.cannot_read())? == 0 {
             return Ok(None);
         }
         self.number += 1;
+        if self.buffer.len() > LONGEST_LINE && !self.buffer.ends_with(b"\n") {
+            let rest = self.reader.skip_until(b'\n');
+            rest.with_context(|| self.source.cannot_read())?;
+            let message = format!("the line is longer than {LONGEST_LINE} bytes");
+            return Ok(Some(Line {
+                number: self.number,
+                text: Err(InputError::new(self.source, self.number, message)),
+            }));
+        }
         let bytes = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         Ok(Some(Line {
@@ -143,12 +161,12 @@ impl InputError {
             file: source.name(),
             line,
             field: None,
-            message: message.into(),
+            message: shortened(&message.into()),
         }
     }
 
-    pub(crate) fn in_field(mut self, field: impl Into<String>) -> Self {
-        self.field = Some(field.into());
+    pub(crate) fn in_field(mut self, field: &str) -> Self {
+        self.field = Some(shortened(field));
         self
     }
 }
@@ -180,93 +198,20 @@ impl JsonText<'_> {
         &self,
         seed: impl for<'de> DeserializeSeed<'de, Value = T>,
     ) -> Result<T, InputError> {
-        let mut input = serde_json::Deserializer::from_str(self.text);
-        let mut track = serde_path_to_error::Track::new();
-        let tracked = serde_path_to_error::Deserializer::new(&mut input, &mut track);
-        let value = match seed.deserialize(FromObjects(tracked)) {
-            Ok(value) => value,
-            Err(error) => {
-                let path = track.path().to_string();
-                // A question mark stands for a key that was not read to its end.
-                let known = path.strip_suffix('?').unwrap_or(&path);
-                return Err(self.explain(&error, known.trim_end_matches('.')));
-            }
-        };
-        match input.end() {
-            Ok(()) => Ok(value),
-            Err(error) => Err(self.explain(&error, WHOLE)),
-        }
+        json::parse(self.text, seed).map_err(|error| self.place(&error))
     }
 
     /// An error in the value at `field`.
     pub(crate) fn error_at(&self, field: &str, message: String) -> InputError {
-        let offset = locate::offset(self.text, field).unwrap_or(0);
-        self.error(self.line_at(offset), field, message)
+        self.place(&JsonError::at(self.text, field, message))
     }
 
-    fn error(&self, line: usize, field: &str, message: String) -> InputError {
-        let error = InputError::new(self.source, line, message);
-        match field {
-            "" | WHOLE => error,
-            field => error.in_field(field),
+    fn place(&self, error: &JsonError) -> InputError {
+        let line = self.first_line + error.line() - 1;
+        let placed = InputError::new(self.source, line, error.message());
+        match error.field() {
+            Some(field) => placed.in_field(field),
+            None => placed,
         }
     }
-
-    fn line_at(&self, offset: usize) -> usize {
-        self.first_line + locate::line_at(self.text.as_bytes(), offset) - 1
-    }
-
-    /// Puts a parser's error into our form.
-    fn explain(&self, error: &serde_json::Error, path: &str) -> InputError {
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        let whole = error.to_string();
-        let message = whole.strip_suffix(&place).unwrap_or(&whole);
-        if !error.is_data() {
-            // Broken syntax has a place of its own, and perhaps no field yet.
-            let line = self.first_line + error.line().max(1) - 1;
-            let message = format!("{message} (column {})", error.column());
-            return self.error(line, path, message);
-        }
-        let (field, message) = name_field(path, message);
-        match locate::offset(self.text, &field) {
-            Some(offset) => self.error(self.line_at(offset), &field, message),
-            None => self.error(self.first_line + error.line().max(1) - 1, &field, message),
-        }
-    }
-}
-
-/// How the path of the whole value is written.
-const WHOLE: &str = ".";
-
-/// The field at fault, where the message knows it better than the path, which stops at the object
-/// that lacks a field or has one too many.
-fn name_field(path: &str, message: &str) -> (String, String) {
-    const OBJECT_FAULTS: [&str; 3] = ["missing field `", "duplicate field `", "unknown field `"];
-    // Calibrations are checked as a whole, so that only the message says which field is at fault.
-    if let Some((field, rest)) = message
-        .strip_prefix("calibration field `")
-        .and_then(|rest| rest.split_once("`: "))
-    {
-        return (join(path, field), rest.to_owned());
-    }
-    let named = OBJECT_FAULTS
-        .iter()
-        .find_map(|prefix| message.strip_prefix(prefix))
-        .and_then(|rest| rest.split_once('`'));
-    match named {
-        Some((field, _)) if !ends_in_field(path, field) => (join(path, field), message.to_owned()),
-        _ => (path.to_owned(), message.to_owned()),
-    }
-}
-
-fn join(path: &str, field: &str) -> String {
-    match path {
-        "" | WHOLE => field.to_owned(),
-        path => format!("{path}.{field}"),
-    }
-}
-
-fn ends_in_field(path: &str, field: &str) -> bool {
-    path.strip_suffix(field)
-        .is_some_and(|parent| parent.is_empty() || parent.ends_with('.'))
 }

@@ -8,8 +8,6 @@ mod cli;
 mod decide;
 mod human;
 mod input;
-mod locate;
-mod objects;
 mod output;
 mod schema;
 mod scores;
@@ -39,7 +37,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            output::note(&format!("error: {}", in_one_sentence(&error)));
+            output::error(&in_one_sentence(&error));
             ExitCode::from(FAILURE)
         }
     }

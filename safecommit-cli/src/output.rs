@@ -26,7 +26,13 @@ pub(crate) fn print(bytes: &[u8]) -> Result<Reader> {
     }
 }
 
-/// Prints a message to standard error, line by line harmless to a terminal.
+/// Prints an error to standard error as one line: names and values in it cannot make lines of their own.
+pub(crate) fn error(message: &str) {
+    // There is nowhere left to report that standard error is closed.
+    let _ = writeln!(io::stderr(), "error: {}", one_line(message));
+}
+
+/// Prints a text of several lines of our own to standard error.
 pub(crate) fn note(message: &str) {
     let mut text = String::new();
     for line in message.lines() {
@@ -76,9 +82,44 @@ pub(crate) fn replace(target: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
+/// Refuses to replace a file that is an input of the same run.
+pub(crate) fn refuse_inputs<'a>(
+    target: &Path,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<()> {
+    // Terminals and the like may be both.
+    let Some(target_file) = fs::canonicalize(target).ok().filter(|path| path.is_file()) else {
+        return Ok(());
+    };
+    for input in inputs {
+        if fs::canonicalize(input).is_ok_and(|input| input == target_file) {
+            return Err(anyhow!(
+                "cannot write `{}`: it is the input `{}`",
+                target.display(),
+                input.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The file that `target` leads to, which need not exist yet.
+fn follow_links(target: &Path) -> Result<PathBuf> {
+    // As many as Linux follows.
+    const MOST_LINKS: usize = 40;
+    let mut target = target.to_owned();
+    for _ in 0..=MOST_LINKS {
+        match fs::read_link(&target) {
+            // A relative link starts where it is.
+            Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(anyhow!("too many symbolic links"))
+}
+
 fn write_beside(target: &Path, bytes: &[u8]) -> Result<Pending> {
-    // Following a link fails for a target that does not exist yet, which is then taken as it is.
-    let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+    let target = follow_links(target)?;
     let existing = fs::metadata(&target).ok();
     if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
         return Err(anyhow!("it is a directory"));

@@ -6,12 +6,12 @@ use std::fmt;
 
 use anyhow::Result;
 use clap::ValueEnum;
+use safecommit_bench::json;
 use safecommit_conformal::CalibrationScore;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use crate::input::{InputError, JsonText, Lines, Source};
-use crate::locate;
 
 /// Form of a file of scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -79,7 +79,7 @@ pub(crate) fn read_csv(source: &Source, name: &str) -> Result<Vec<CalibrationSco
     let (mut line, mut counted) = (1, 0);
     loop {
         let start = row_start(&text, reader.position().byte() as usize);
-        line += locate::line_at(&text.as_bytes()[counted..], start - counted) - 1;
+        line += json::line_at(&text.as_bytes()[counted..], start - counted) - 1;
         counted = start;
         let error = |message: String| InputError::new(source, line, message);
         match reader.read_record(&mut record) {
@@ -182,26 +182,44 @@ fn find_column(header: &csv::StringRecord, name: &str) -> Result<usize, String> 
 /// alone, which end a line for it and may hide a blank one, and a quote that is never closed, which
 /// swallows the rows after it.
 fn refuse_dropped_rows(source: &Source, text: &str) -> Result<(), InputError> {
-    let mut quoted_since = None;
-    for (at, line) in text.lines().enumerate() {
-        let number = at + 1;
-        if quoted_since.is_none() && line.trim_ascii().is_empty() {
-            return Err(InputError::new(source, number, BLANK));
-        }
-        if line.contains('\r') {
-            return Err(InputError::new(source, number, LONE_RETURN));
-        }
-        // A doubled quote inside a quoted field changes nothing, as two changes do.
-        if line.matches('"').count() % 2 == 1 {
-            quoted_since = match quoted_since {
-                None => Some(number),
-                Some(_) => None,
-            };
-        }
+    /// Where in a field the reader is. Only a quote that begins a field encloses it.
+    #[derive(Clone, Copy, PartialEq)]
+    enum At {
+        Row,
+        Field,
+        Plain,
+        /// Since this line.
+        Quoted(usize),
+        /// A quote in a quoted field: its end, or the first of two that stand for one.
+        Quote(usize),
     }
-    match quoted_since {
-        Some(number) => Err(InputError::new(source, number, "a quote is never closed")),
-        None => Ok(()),
+
+    let (mut at, mut line) = (At::Row, 1);
+    let mut bytes = text
+        .strip_prefix('\u{feff}')
+        .unwrap_or(text)
+        .bytes()
+        .peekable();
+    while let Some(byte) = bytes.next() {
+        at = match (at, byte) {
+            (At::Quoted(since), b'"') => At::Quote(since),
+            (At::Quoted(since), _) => At::Quoted(since),
+            (At::Quote(since), b'"') => At::Quoted(since),
+            (At::Row | At::Field, b'"') => At::Quoted(line),
+            (_, b',') => At::Field,
+            (_, b'\r') if bytes.peek() != Some(&b'\n') => {
+                return Err(InputError::new(source, line, LONE_RETURN));
+            }
+            (At::Row, b'\r' | b'\n') => return Err(InputError::new(source, line, BLANK)),
+            (at, b'\r') => at,
+            (_, b'\n') => At::Row,
+            _ => At::Plain,
+        };
+        line += usize::from(byte == b'\n');
+    }
+    match at {
+        At::Quoted(since) => Err(InputError::new(source, since, "a quote is never closed")),
+        _ => Ok(()),
     }
 }
 

@@ -14,6 +14,24 @@ pub(crate) fn one_line(text: &str) -> String {
     safe
 }
 
+/// `text` without its middle if it is long, as what quotes a hostile file may be.
+pub(crate) fn shortened(text: &str) -> String {
+    const START: usize = 300;
+    const END: usize = 100;
+    // Bytes are not fewer than characters, and counted at once.
+    if text.len() <= START + END {
+        return text.to_owned();
+    }
+    let count = text.chars().count();
+    let omitted = count.saturating_sub(START + END);
+    if omitted == 0 {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(START).collect();
+    let end: String = text.chars().skip(START + omitted).collect();
+    format!("{start} [{omitted} characters left out] {end}")
+}
+
 fn is_harmless(character: char) -> bool {
     !character.is_control()
         && !matches!(
@@ -35,6 +53,15 @@ mod tests {
     #[test]
     fn plain_text_stays() {
         check("send-note ✉ héllo 漢字", "send-note ✉ héllo 漢字");
+    }
+
+    #[test]
+    fn only_a_long_text_loses_its_middle() {
+        let text = "é".repeat(300) + &"z".repeat(100);
+        assert_eq!(shortened(&text), text);
+        let longer = "é".repeat(300) + "omitted" + &"z".repeat(100);
+        let expect = "é".repeat(300) + " [7 characters left out] " + &"z".repeat(100);
+        assert_eq!(shortened(&longer), expect);
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
-use super::{EpisodeRecord, ProbeRecord, WorldRecord};
-use crate::episode::Family;
-use crate::field_path::{WHOLE, field_path};
+use super::{EpisodeRecord, ProbeRecord, TooManyActions, WorldRecord};
+use crate::episode::{Family, MAX_ACTIONS};
+use crate::field_path::WHOLE;
+use crate::json::{self, FromObjects, JsonError};
 use crate::micros::Micros;
 
 impl EpisodeRecord {
@@ -16,19 +17,23 @@ impl EpisodeRecord {
     ///
     /// See [`RecordProblem`]; the error names the field.
     pub fn from_json(line: &[u8]) -> Result<Self, FieldError> {
-        let mut deserializer = serde_json::Deserializer::from_slice(line);
-        let raw: RawEpisode = serde_path_to_error::deserialize(&mut deserializer)
-            .map_err(|error| FieldError::json(field_path(error.path()), error.inner()))?;
-        deserializer
-            .end()
-            .map_err(|error| FieldError::json(WHOLE.to_owned(), &error))?;
-        Self::try_from(raw)
+        Self::try_from(json::from_slice::<RawEpisode>(line)?)
+    }
+}
+
+impl<'de> Deserialize<'de> for EpisodeRecord {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let raw = RawEpisode::deserialize(FromObjects(input))?;
+        Self::try_from(raw).map_err(serde::de::Error::custom)
     }
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RawEpisode {
+#[serde(
+    deny_unknown_fields,
+    expecting = "an episode as an object of named fields"
+)]
+struct RawEpisode {
     id: String,
     family: Family,
     actions: Vec<String>,
@@ -39,7 +44,10 @@ pub struct RawEpisode {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a world as an object of named fields"
+)]
 struct RawWorld {
     id: String,
     score: Micros,
@@ -49,7 +57,10 @@ struct RawWorld {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a probe as an object of named fields"
+)]
 struct RawProbe {
     id: String,
     cost: f64,
@@ -59,7 +70,7 @@ struct RawProbe {
 /// A field that may be missing, but is no `null`.
 fn present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
-    D: serde::Deserializer<'de>,
+    D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
     T::deserialize(deserializer).map(Some)
@@ -225,6 +236,9 @@ pub enum RecordProblem {
     /// The four terms are not those of the score.
     #[error("the components do not sum to the score")]
     ComponentSum,
+    /// There are more actions than an [`Episode`](crate::Episode) can hold.
+    #[error("`{0}` actions, at most {MAX_ACTIONS} can be decided on")]
+    TooManyActions(usize),
 }
 
 /// A [`RecordProblem`] and the field that has it.
@@ -242,19 +256,6 @@ impl FieldError {
         }
     }
 
-    fn json(field: String, error: &serde_json::Error) -> Self {
-        // serde_json counts lines from the start of what it was given, which is one line of a file.
-        let text = error.to_string();
-        let message = text
-            .rsplit_once(" at line ")
-            .map_or(&*text, |split| split.0);
-        let column = error.column();
-        Self::at(
-            field,
-            RecordProblem::Json(format!("{message} (column {column})")),
-        )
-    }
-
     /// Path of the field, as in `worlds[0].safe[1]`; `.` for the line as a whole.
     #[must_use]
     pub fn field(&self) -> &str {
@@ -265,6 +266,19 @@ impl FieldError {
     #[must_use]
     pub fn problem(&self) -> &RecordProblem {
         &self.problem
+    }
+}
+
+impl From<JsonError> for FieldError {
+    fn from(error: JsonError) -> Self {
+        let problem = RecordProblem::Json(error.message().to_owned());
+        Self::at(error.field().unwrap_or(WHOLE), problem)
+    }
+}
+
+impl From<TooManyActions> for FieldError {
+    fn from(TooManyActions(count): TooManyActions) -> Self {
+        Self::at("actions", RecordProblem::TooManyActions(count))
     }
 }
 

@@ -4,14 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use safecommit_bench::{
-    DataError, FrozenData, MANIFEST_FILE, Parameters, Split, compare, render_all, render_rows,
-    render_split,
+    DataError, FileEntry, FrozenData, MANIFEST_FILE, Manifest, Parameters, Split, compare,
+    render_all, render_rows, render_split,
 };
 
 use crate::project;
 
 fn committed() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/controlled")
+    // A test runs in its package, which may be another copy than the one that was built.
+    PathBuf::from("data/controlled")
 }
 
 /// Parameters for data that is quick to make.
@@ -186,24 +187,41 @@ fn a_missing_file_or_a_directory_for_a_file_is_named() {
 fn a_bad_manifest_is_refused() {
     let check = |part: &str, replacement: &str, field: &str, message: &str| {
         let directory = directory("manifest");
+        let whole = fs::read_to_string(directory.join(MANIFEST_FILE)).unwrap();
         tamper(&directory, MANIFEST_FILE, part, replacement);
         let error = FrozenData::load(&directory).unwrap_err();
         assert!(error.to_string().contains(message), "{error}");
-        let named = match &error {
-            DataError::Manifest { field, .. } => field.as_str(),
-            _ => "",
-        };
-        assert_eq!(named, field, "{error}");
+        if let DataError::Manifest { error, .. } = &error {
+            assert_eq!(error.field().unwrap_or_default(), field, "{error}");
+            // What is replaced starts on the line at fault, or ends on it.
+            let line = |at: usize| 1 + whole[..at].matches('\n').count();
+            let start = whole.find(part).unwrap();
+            let lines = line(start)..=line(start + part.len());
+            assert!(lines.contains(&error.line()), "{error}");
+        } else {
+            assert_eq!(field, "", "{error}");
+        }
         let error = compare(&small(), &directory).unwrap_err();
         assert!(error.to_string().contains("manifest.json` line"), "{error}");
     };
     check(
         "\"format_version\": 1",
         "\"format_version\": 2",
-        ".",
-        "`format_version` is `2`",
+        "format_version",
+        "manifest.json` line 2: field `format_version`: `2` is not",
     );
-    check("train.jsonl", "trains.jsonl", ".", "`files` are not");
+    check(
+        "\"generator_version\": 1",
+        "\"generator_version\": 2",
+        "generator_version",
+        "manifest.json` line 3: field `generator_version`: `2` is not",
+    );
+    check(
+        "train.jsonl",
+        "trains.jsonl",
+        "files[0].name",
+        "`trains.jsonl` is not train.jsonl",
+    );
     check(
         "\"rows\": 600",
         "\"rows\": 601",
@@ -213,7 +231,7 @@ fn a_bad_manifest_is_refused() {
     check(
         "\"sha256\": \"",
         "\"sha256\": \"X",
-        ".",
+        "files[0].sha256",
         "lower-case hexadecimal",
     );
     check(
@@ -223,5 +241,78 @@ fn a_bad_manifest_is_refused() {
         "`-1` is not",
     );
     check("\"seed\": 1", "\"sede\": 1", "sede", "unknown field `sede`");
-    check("\n}\n", "\n", ".", "EOF");
+    check(
+        "\"seed\": 1",
+        "\"seed\": 1, \"seed\": 1",
+        "seed",
+        "duplicate field `seed`",
+    );
+    // Of a field that is not there, the line is that of the object that lacks it.
+    check(
+        "{\n  \"format_version\": 1,",
+        "{",
+        "format_version",
+        "manifest.json` line 1: field `format_version`: missing",
+    );
+    check("\n}\n", "\n", "", "EOF");
+    check(
+        "{\n      \"min\": 3,\n      \"max\": 6\n    }",
+        "[3, 6]",
+        "parameters.worlds",
+        "invalid type: sequence",
+    );
+}
+
+#[test]
+fn a_manifest_of_other_files_is_refused() {
+    let directory = directory("files");
+    let path = directory.join(MANIFEST_FILE);
+    let manifest: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let check = |change: &dyn Fn(&mut Vec<serde_json::Value>), field: &str| {
+        let mut changed = manifest.clone();
+        change(changed["files"].as_array_mut().unwrap());
+        fs::write(&path, changed.to_string()).unwrap();
+        let error = load_error(&directory);
+        let place = format!("manifest.json` line 1: field `{field}`: ");
+        assert!(error.contains(&place), "{error}");
+    };
+    check(&|files| files.swap(1, 2), "files[1].name");
+    check(&|files| drop(files.pop()), "files");
+    check(&|files| files.push(files[0].clone()), "files");
+    // Elements in the order of the fields, which a derived reader takes for the object.
+    let list = |file: &serde_json::Value| {
+        let values = ["name", "rows", "bytes", "sha256"].map(|name| file[name].clone());
+        serde_json::Value::from(values.to_vec())
+    };
+    check(&|files| files[3] = list(&files[3]), "files[3]");
+    fs::write(&path, "[1, 1, 1]").unwrap();
+    let error = load_error(&directory);
+    assert!(
+        error.contains("expected a manifest as an object"),
+        "{error}"
+    );
+    assert!(serde_json::from_str::<Manifest>("[1, 1, 1]").is_err());
+}
+
+#[test]
+fn an_episode_that_cannot_be_decided_on_is_named() {
+    let directory = directory("actions");
+    let path = directory.join("validation.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let many: Vec<String> = (3..65).map(|at| format!(",\"a{at}\"")).collect();
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    lines[2] = lines[2].replacen("\"a2\"]", &format!("\"a2\"{}]", many.concat()), 1);
+    let text = lines.concat();
+    fs::write(&path, &text).unwrap();
+    let manifest = directory.join(MANIFEST_FILE);
+    let mut changed: serde_json::Value =
+        serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
+    let entry = FileEntry::of(Split::Validation, text.as_bytes());
+    changed["files"][1] = serde_json::to_value(entry).unwrap();
+    fs::write(&manifest, changed.to_string()).unwrap();
+    let data = FrozenData::load(&directory).unwrap();
+    assert_eq!(data.episodes(Split::Test).unwrap().len(), 600);
+    let error = data.episodes(Split::Validation).unwrap_err().to_string();
+    let named = "validation.jsonl` line 3: field `actions`: `65` actions";
+    assert!(error.contains(named), "{error}");
 }

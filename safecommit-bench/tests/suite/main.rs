@@ -12,6 +12,7 @@ mod invariants;
 mod law;
 mod methods;
 mod parameters;
+mod positional;
 mod record;
 mod record_properties;
 mod second_model;

@@ -96,7 +96,7 @@ fn a_missing_or_unknown_field_is_named() {
     check(
         "background_sd = 0.145",
         "",
-        "generator",
+        "generator.background_sd",
         "missing field `background_sd`",
     );
     check(
@@ -106,6 +106,16 @@ fn a_missing_or_unknown_field_is_named() {
         "unknown field `sede`",
     );
     check("[generator]", "[generator", ".", "");
+}
+
+#[test]
+fn a_list_is_no_table() {
+    check(
+        "{ min = 3, max = 6 }",
+        "[3, 6]",
+        "generator.worlds",
+        "invalid type: sequence",
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use safecommit_bench::{
     EpisodeRecord, Family, LineProblem, MAX_ACTIONS, RecordProblem, read_episodes,
 };
 
-const LINE: &str = concat!(
+pub(crate) const LINE: &str = concat!(
     r#"{"id":"test-000017","family":"poison","actions":["a0","a1","a2"],"#,
     r#""worlds":[{"id":"w0","score":0.183204,"safe":["a2"],"components":[0.010000,0.100000,0.050000,0.023204]},"#,
     r#"{"id":"w1","score":1.000000,"safe":[]},"#,
@@ -20,7 +20,7 @@ fn read(line: &str) -> EpisodeRecord {
 
 /// Replaces a part of the line and checks which field the error names and what it says.
 #[track_caller]
-fn check(part: &str, replacement: &str, field: &str, message: &str) {
+pub(crate) fn check(part: &str, replacement: &str, field: &str, message: &str) {
     assert!(LINE.contains(part), "{part}");
     let line = LINE.replacen(part, replacement, 1);
     let error = EpisodeRecord::from_json(line.as_bytes()).unwrap_err();
@@ -255,8 +255,13 @@ fn bad_fields_are_named() {
         "family",
         "unknown variant `poisons`",
     );
-    check(r#""id":"test-000017","#, "", ".", "missing field `id`");
-    check(r#","asks":"w2""#, "", "probes[1]", "missing field `asks`");
+    check(r#""id":"test-000017","#, "", "id", "missing field `id`");
+    check(
+        r#","asks":"w2""#,
+        "",
+        "probes[1].asks",
+        "missing field `asks`",
+    );
     check(
         r#""family""#,
         r#""colour":1,"family""#,
@@ -279,7 +284,7 @@ fn bad_fields_are_named() {
     check(
         r#""family":"poison""#,
         r#""family":"poison","family":"stale""#,
-        ".",
+        "family",
         "duplicate field `family`",
     );
 }

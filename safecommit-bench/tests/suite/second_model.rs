@@ -182,8 +182,8 @@ fn every_decision_on_the_frozen_test_split_is_that_of_the_second_model() {
     let goldens: Digests = serde_json::from_str(text).unwrap();
     assert!(goldens.decisions.len() >= 10);
     let parameters = project();
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/controlled");
-    let data = FrozenData::load(&directory).unwrap();
+    let directory = Path::new("data/controlled");
+    let data = FrozenData::load(directory).unwrap();
     let splits = [Split::Calibration, Split::Validation].map(|split| data.episodes(split).unwrap());
     for (case, golden) in goldens.decisions {
         let [split, method, alpha, max_probes] = case.split(' ').collect::<Vec<_>>()[..] else {

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use safecommit_bench::{Parameters, render_all};
 
 use crate::output;
+use crate::terminal::one_line;
 
 /// Writes the frozen splits. Every file is on disk before the first is put in its place, and the
 /// manifest comes last, so that a directory that loads is always whole.
@@ -34,7 +35,7 @@ pub(super) fn run(directory: &Path) -> Result<ExitCode> {
         let path = directory.join(&file.name);
         report.push_str(&format!(
             "{} ({} bytes)\n",
-            path.display(),
+            one_line(&path.display().to_string()),
             file.bytes.len()
         ));
     }

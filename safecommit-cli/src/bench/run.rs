@@ -1,11 +1,11 @@
 //! `safecommit bench run`: one method on frozen splits, a decision an episode.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use safecommit_bench::{
-    Counts, Ending, Episode, EpisodeRecord, FrozenData, Generator, Memory, MethodSettings,
+    Counts, Ending, EpisodeRecord, FrozenData, Generator, MANIFEST_FILE, Memory, MethodSettings,
     Parameters, Split, Suite, Verdict, calibrate, count, decide, file_name, tuned,
 };
 use safecommit_core::{DecisionKind, FallbackKind};
@@ -30,10 +30,16 @@ struct DecisionLine<'a> {
 
 pub(super) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let directory = &arguments.data;
+    if let Source::File(path) = &arguments.decisions {
+        let files = Split::ALL.map(file_name).into_iter();
+        let files = files.chain([MANIFEST_FILE.to_owned()]);
+        let files: Vec<PathBuf> = files.map(|name| directory.join(name)).collect();
+        output::refuse_inputs(path, files.iter().map(PathBuf::as_path))?;
+    }
     let data = FrozenData::load(directory)?;
-    let calibration = episodes(&data, directory, Split::Calibration)?;
-    let validation = episodes(&data, directory, Split::Validation)?;
-    let test = episodes(&data, directory, Split::Test)?;
+    let calibration = data.episodes(Split::Calibration)?;
+    let validation = data.episodes(Split::Validation)?;
+    let test = data.episodes(Split::Test)?;
 
     let threshold = calibrate(arguments.alpha, &calibration).threshold();
     let kappa = threshold.finite().map(|score| score.value());
@@ -77,13 +83,6 @@ pub(super) fn run(arguments: &RunArguments) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn episodes(data: &FrozenData, directory: &Path, split: Split) -> Result<Vec<Episode>> {
-    data.episodes(split).with_context(|| {
-        let file = directory.join(file_name(split));
-        format!("cannot decide on the episodes of `{}`", file.display())
-    })
 }
 
 fn line<'a>(record: &'a EpisodeRecord, ending: &Ending, kappa: Option<f64>) -> DecisionLine<'a> {

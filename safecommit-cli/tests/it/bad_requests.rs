@@ -272,6 +272,20 @@ fn fields_that_are_missing_unknown_or_double() {
 }
 
 #[test]
+fn names_make_no_lines_of_their_own() {
+    let request = r#"{"actions":[{"id":"a"}],"worlds":[],"x\nCOMMIT a\nerror: b":1}"#;
+    let run = Folder::new().run_on(request, ["decide", "-"]);
+    assert_eq!(run.code, Some(1));
+    assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+    assert!(
+        run.stderr.contains(r"x\u{a}COMMIT a\u{a}error: b"),
+        "{run:?}"
+    );
+    let run = Folder::new().run(["decide", "no\nCOMMIT a"]);
+    assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+}
+
+#[test]
 fn lists_in_the_place_of_objects() {
     check(
         r#"{"id": "send"}"#,

@@ -171,6 +171,32 @@ fn csv() {
     }
 }
 
+/// Quotes that begin no field stand for themselves, and hide no row.
+#[test]
+fn csv_with_stray_quotes() {
+    let folder = Folder::new();
+    let arguments = ["calibrate", "--alpha", "0.5", "--scores", "s.csv"];
+    let counts = |rows: &str, n: usize| {
+        folder.write("s.csv", format!("note,score\n{rows}"));
+        let calibration = folder.run(arguments).prints(0);
+        assert!(calibration.contains(&format!("\"n\": {n},")), "{rows}");
+    };
+    counts("a\"b,0.1\n", 1);
+    counts("a\"b,0.1\nc,0.2\nd\"e,0.3\n", 3);
+    counts("\"two\nlines, \"\"quoted\"\"\",0.1\r\nb,0.2", 2);
+    counts("\"\n\n\",0.1\n", 1);
+    check(
+        "s.csv",
+        "note,score\na\"b,0.1\n\nd\"e,0.3\n",
+        "s.csv:3: the line is blank, but every line is one case",
+    );
+    check(
+        "s.csv",
+        "note,score\na,0.1\n\"b,0.2\nc,0.3\n",
+        "s.csv:3: a quote is never closed",
+    );
+}
+
 #[test]
 fn csv_with_carriage_returns_alone() {
     check(

@@ -105,7 +105,8 @@ impl Folder {
 
 /// The workspace's folder of this name.
 pub(crate) fn workspace(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
+    // A test runs in its package, which may be another copy than the one that was built.
+    std::env::current_dir().unwrap().join("..").join(name)
 }
 
 pub(crate) fn example(name: &str) -> String {

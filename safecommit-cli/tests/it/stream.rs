@@ -170,6 +170,47 @@ fn an_empty_stream_is_answered_by_nothing() {
     }
 }
 
+#[test]
+fn a_line_beyond_the_limit_is_answered_by_an_error_and_skipped() {
+    const LIMIT: usize = 16 << 20;
+    let fill = |line: &str, length: usize| format!("{}{line}", " ".repeat(length - line.len()));
+    let request = request("fits");
+    let input = [
+        fill(&request, LIMIT),
+        fill(&request, LIMIT + 1),
+        request.clone(),
+        "x".repeat(3 * LIMIT),
+    ];
+    let run = Folder::new().run_on(input.join("\n"), ["decide", "-", "--jsonl"]);
+    assert_eq!(run.code, Some(1));
+    let answers = values(&run.stdout);
+    assert_eq!(answers.len(), 4);
+    for (at, answer) in answers.iter().enumerate() {
+        if at % 2 == 0 {
+            assert_eq!(answer["id"], "fits");
+        } else {
+            assert_eq!(answer["error"]["line"], at + 1);
+            assert_eq!(
+                answer["error"]["message"],
+                "the line is longer than 16777216 bytes"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_an_error_quotes_is_shortened() {
+    let long = "x".repeat(1_000_000);
+    let unknown = request("a").replace(r#"["a"]"#, &format!(r#"["{long}"]"#));
+    let key = request("a").replace(r#""id":"a","#, &format!(r#""{long}":1,"#));
+    let run = Folder::new().run_on(format!("{unknown}\n{key}\n"), ["decide", "-", "--jsonl"]);
+    assert_eq!(run.code, Some(1));
+    for line in run.stdout.lines() {
+        assert!(line.len() < 2_000, "{} bytes", line.len());
+        assert!(line.contains("characters left out"), "{line}");
+    }
+}
+
 /// Every cut and every change of one byte is answered by one line, and a cut never by a decision.
 #[test]
 fn damaged_lines_are_answered_one_by_one() {

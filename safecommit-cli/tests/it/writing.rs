@@ -70,8 +70,18 @@ fn a_reader_that_was_never_there_is_no_panic() {
         // The schema reads nothing and may be gone already.
         let _ = child.stdin.take().unwrap().write_all(REQUEST.as_bytes());
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
-        assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        if arguments[0] == "decide" {
+            // A commit whose certificate nobody sees is none.
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+            assert_eq!(
+                stderr,
+                "error: cannot write to standard output: nobody reads it\n"
+            );
+        } else {
+            assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+            assert_eq!(stderr, "");
+        }
     }
 }
 
@@ -167,6 +177,94 @@ fn permissions_are_those_of_a_plain_create_or_of_the_file_replaced() {
     );
     assert_eq!(mode("shared.json"), 0o640);
     assert_eq!(folder.read("shared.json"), folder.read("new.json"));
+}
+
+#[test]
+fn an_input_is_not_replaced() {
+    let folder = Folder::new();
+    folder.write("s.txt", "0.5\n");
+    std::fs::create_dir(folder.path().join("d")).unwrap();
+    for out in ["s.txt", "./s.txt", "d/../s.txt"] {
+        let run = folder.run([
+            "calibrate",
+            "--scores",
+            "s.txt",
+            "--alpha",
+            "0.1",
+            "--out",
+            out,
+        ]);
+        run.fails(1, &format!("cannot write `{out}`: it is the input `s.txt`"));
+    }
+    assert_eq!(folder.read("s.txt"), "0.5\n");
+    for name in ["manifest.json", "calibration.jsonl"] {
+        folder.write(name, "kept");
+        let run = folder.run([
+            "bench",
+            "run",
+            "--data",
+            ".",
+            "--method",
+            "safecommit",
+            "--alpha",
+            "0.1",
+            "--max-probes",
+            "2",
+            "--decisions",
+            name,
+        ]);
+        run.fails(
+            1,
+            &format!("cannot write `{name}`: it is the input `./{name}`"),
+        );
+        assert_eq!(folder.read(name), "kept");
+    }
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let folder = Folder::new();
+    folder.write("s.txt", "0.5\n");
+    let arguments = ["calibrate", "--scores", "s.txt", "--alpha", "0.1"];
+    let plain = folder.run(arguments).prints(0);
+    let dash = folder
+        .run(arguments.into_iter().chain(["--out", "-"]))
+        .prints(0);
+    assert_eq!(dash, plain);
+    assert_eq!(folder.names(), ["s.txt"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_followed_and_a_loop_is_an_error() {
+    use std::os::unix::fs::symlink;
+
+    let folder = Folder::new();
+    folder.write("s.txt", "0.5\n");
+    std::fs::create_dir(folder.path().join("d")).unwrap();
+    symlink("d/new.json", folder.path().join("link")).unwrap();
+    symlink("other", folder.path().join("loop")).unwrap();
+    symlink("loop", folder.path().join("other")).unwrap();
+    assert!(
+        calibrate(&folder, "s.txt", "link")
+            .wait()
+            .unwrap()
+            .success()
+    );
+    let link = std::fs::symlink_metadata(folder.path().join("link")).unwrap();
+    assert!(link.is_symlink());
+    assert!(folder.read("d/new.json").contains("checksum"));
+    let run = folder.run([
+        "calibrate",
+        "--scores",
+        "s.txt",
+        "--alpha",
+        "0.1",
+        "--out",
+        "loop",
+    ]);
+    run.fails(1, "cannot write `loop`: too many symbolic links");
+    assert_eq!(folder.names(), ["d", "link", "loop", "other", "s.txt"]);
 }
 
 #[cfg(unix)]

@@ -7,7 +7,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// The number of the line, from 1, that holds the byte at `offset`.
-pub(crate) fn line_at(text: &[u8], offset: usize) -> usize {
+#[must_use]
+pub fn line_at(text: &[u8], offset: usize) -> usize {
     let before = text.get(..offset).unwrap_or(text);
     1 + before.iter().filter(|byte| **byte == b'\n').count()
 }
@@ -16,7 +17,8 @@ pub(crate) fn line_at(text: &[u8], offset: usize) -> usize {
 /// way that exists, if the value does not. `None` if the text is not JSON.
 ///
 /// The path is matched against the keys that are there, so that keys may hold dots and brackets.
-pub(crate) fn offset(text: &str, path: &str) -> Option<usize> {
+#[must_use]
+pub fn offset(text: &str, path: &str) -> Option<usize> {
     let mut value: &RawValue = serde_json::from_str(text).ok()?;
     let mut rest = path;
     loop {

@@ -1,14 +1,33 @@
 //! Structs from objects alone.
 //!
-//! A derived `Deserialize` also takes a list, matching its elements to the fields by their order. In a
-//! request that would give a meaning to what is only a mistake, so here a list is an error.
+//! A derived `Deserialize` also takes a list, matching its elements to the fields by their order. That
+//! would give a meaning to what is only a mistake, so here a list is an error.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
 
-/// Wraps a deserializer, and through it every visitor, list, map and seed inside.
-pub(crate) struct FromObjects<T>(pub(crate) T);
+/// A deserializer that reads structs from objects alone, at any depth.
+///
+/// A derived `Deserialize` also takes a list, matching its elements to the fields by their order: `[1, 2]` for
+/// `{"min": 1, "max": 2}`. Through this wrapper that is an error. It is for formats that describe themselves,
+/// such as JSON and TOML, and whose structs are maps.
+///
+/// ```
+/// use safecommit_bench::json::FromObjects;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize)]
+/// struct Range { min: u8, max: u8 }
+///
+/// let read = |text| Range::deserialize(FromObjects(&mut serde_json::Deserializer::from_str(text)));
+/// assert_eq!(read(r#"{"min": 1, "max": 2}"#)?.max, 2);
+/// assert!(read("[1, 2]").is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+// Wraps, through the deserializer, every visitor, list, map and seed inside.
+#[derive(Debug, Clone, Copy)]
+pub struct FromObjects<T>(pub T);
 
 macro_rules! forward {
     ($($method:ident($($argument:ident: $kind:ty),*);)*) => {
@@ -30,7 +49,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for FromObjects<D> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(FromObjects(visitor))
+        self.0.deserialize_map(Fields(visitor))
     }
 
     forward! {
@@ -64,6 +83,21 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for FromObjects<D> {
         deserialize_enum(name: &'static str, variants: &'static [&'static str]);
         deserialize_identifier();
         deserialize_ignored_any();
+    }
+}
+
+/// A visitor of a struct, which has no use for anything but an object.
+struct Fields<V>(V);
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Fields<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.expecting(formatter)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
+        self.0.visit_map(FromObjects(map))
     }
 }
 
