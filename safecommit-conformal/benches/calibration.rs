@@ -1,8 +1,4 @@
 //! Selection on integer keys beside a full sort, and the beta functions.
-#![allow(
-    missing_docs,
-    reason = "criterion's macros make items without documentation"
-)]
 #![expect(clippy::unwrap_used, reason = "the inputs are fixed and valid")]
 
 use std::hint::black_box;

@@ -6,6 +6,15 @@ use crate::ProblemError;
 use crate::signature::ActionSet;
 
 /// A candidate action as the release rule sees it: reward, side-effect severity, reversibility.
+///
+/// ```
+/// use safecommit_core::{Action, Reversibility};
+///
+/// let delete = Action::new(1.0, 0.5, Reversibility::Irreversible)?;
+/// assert_eq!(delete.utility(2.0), 0.0); // reward less twice the severity
+/// assert!(Action::new(f64::NAN, 0.0, Reversibility::Reversible).is_err());
+/// # Ok::<(), safecommit_core::ProblemError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Action {
     reward: f64,

@@ -49,6 +49,17 @@ pub struct PlausibleSet<'a> {
 }
 
 /// A plausible set, or why there is none to certify anything in.
+///
+/// ```
+/// use safecommit_conformal::Threshold;
+/// use safecommit_core::{Controller, Plausibility, Problem, Settings, Subject, Workspace};
+///
+/// let problem = Problem::new(Subject([4; 32])); // no world was proposed
+/// let (settings, mut workspace) = (Settings::default(), Workspace::default());
+/// let mut controller =
+///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+/// assert!(matches!(controller.plausible(), Plausibility::Empty));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Plausibility<'a> {
     /// At least one world is plausible.

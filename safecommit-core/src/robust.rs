@@ -13,6 +13,33 @@ use crate::problem::{Problem, ProblemError, Subject};
 use crate::settings::Settings;
 
 /// A perturbation of the evidence or of the support construction, as the support that it yields.
+///
+/// ```
+/// use safecommit_conformal::{Score, Threshold};
+/// use safecommit_core::{
+///     Action, Controller, Fault, Perturbation, Problem, Settings, Subject, Workspace,
+/// };
+///
+/// /// A proposer that also thought of one more world, in which nothing is safe.
+/// struct OneMore;
+///
+/// impl Perturbation for OneMore {
+///     fn apply(&self, problem: &Problem, perturbed: &mut Problem) -> Result<(), Fault> {
+///         perturbed.clone_from(problem);
+///         let added = perturbed.add_world(Score::ZERO, []);
+///         added.map(|_| ()).map_err(|_| Fault::TruncatedSupport)
+///     }
+/// }
+///
+/// let mut problem = Problem::new(Subject([3; 32]));
+/// let send = problem.add_action(Action::default())?;
+/// problem.add_world(Score::ZERO, [send])?;
+/// let (settings, mut workspace) = (Settings::default(), Workspace::default());
+/// let controller = Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+/// assert!(controller.certify_robustly(send, [] as [OneMore; 0]).is_ok());
+/// assert!(controller.certify_robustly(send, [OneMore]).is_err());
+/// # Ok::<(), safecommit_core::ProblemError>(())
+/// ```
 pub trait Perturbation {
     /// Writes the problem under this perturbation into `perturbed`, which comes empty: same candidate
     /// actions and same probes in the same order, any worlds.

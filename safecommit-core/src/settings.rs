@@ -56,6 +56,13 @@ pub enum Verification {
 }
 
 /// What may be spent on probes in one decision; `None` is no limit.
+///
+/// ```
+/// use safecommit_core::Budget;
+///
+/// let budget = Budget { max_cost: Some(5.0), ..Budget::probes(2) };
+/// assert_eq!((budget.max_probes, budget.max_steps), (Some(2), None));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Budget {
     /// Probes made, failed ones included.

@@ -10,6 +10,20 @@ use crate::shrinkage::Purpose;
 
 /// A decision and why. It is data for people and programs; a record releases nothing, only a
 /// [`crate::Certificate`] does.
+///
+/// ```
+/// use safecommit_core::{Case, DecisionRecord, Request};
+///
+/// let request: Request = serde_json::from_str(r#"{
+///     "actions": [{"id": "send"}], "worlds": [{"id": "only", "score": 0.1, "safe": []}]
+/// }"#)?;
+/// let decision = Case::new(request)?.decide(None);
+/// assert_eq!(decision.record().actions[0].blocked_by, ["only"]);
+/// // It reads back as it was written.
+/// let json = serde_json::to_string(decision.record())?;
+/// assert_eq!(&serde_json::from_str::<DecisionRecord>(&json)?, decision.record());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
