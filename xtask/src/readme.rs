@@ -65,6 +65,12 @@ mod tests {
     }
 
     #[test]
+    fn the_smallest_request_is_the_one_in_the_examples() {
+        let request = read("examples/0-smallest.json");
+        assert!(read(README).contains(&format!("```json\n{request}```\n")));
+    }
+
+    #[test]
     fn a_table_without_its_markers_is_an_error() {
         let parameters = safecommit_bench::Parameters::project().unwrap();
         let outcome = crate::reproduce::experiments(&parameters, &mut Default::default()).unwrap();
