@@ -3,7 +3,7 @@
 mod plan;
 
 use rayon::prelude::*;
-use safecommit_conformal::{Alpha, Calibration};
+use safecommit_conformal::{Alpha, Calibration, Threshold};
 use serde::Serialize;
 
 use crate::counts::{Counts, Estimate};
@@ -15,7 +15,7 @@ use crate::simulate::{Cell, FamilyCounts, simulate};
 
 pub use plan::tuned;
 
-use plan::{Planned, draw, plan, tune};
+use plan::{Planned, draw, levels, plan, tune};
 
 /// An experiment of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -154,9 +154,8 @@ pub struct Prepared<'a> {
     plan: Vec<Planned>,
     settings: Vec<Setting>,
     conflict: Vec<(Alpha, ConflictAbstention)>,
-    /// Calibrations, seed by seed in the order of `alphas`.
+    /// Calibrations, seed by seed, one a level.
     calibrations: Vec<Vec<Calibration>>,
-    alphas: Vec<Alpha>,
 }
 
 impl<'a> Prepared<'a> {
@@ -164,12 +163,7 @@ impl<'a> Prepared<'a> {
     #[must_use]
     pub fn new(parameters: &'a Parameters) -> Self {
         let (plan, settings) = plan(parameters);
-        let mut alphas: Vec<Alpha> = Vec::new();
-        for setting in &settings {
-            if !alphas.contains(&setting.alpha) {
-                alphas.push(setting.alpha);
-            }
-        }
+        let alphas = levels(&settings);
         let seeds = parameters.experiments.seeds.get();
         let calibrations = seeds
             .par_iter()
@@ -189,7 +183,6 @@ impl<'a> Prepared<'a> {
             conflict: tune(parameters, &settings),
             settings,
             calibrations,
-            alphas,
         }
     }
 
@@ -239,25 +232,18 @@ impl<'a> Prepared<'a> {
     }
 
     fn cells(&self, calibrations: &[Calibration]) -> Vec<Cell> {
-        let unused =
-            ConflictAbstention::new(safecommit_conformal::Threshold::UNBOUNDED, Margin::Infinite);
+        let unused = ConflictAbstention::new(Threshold::UNBOUNDED, Margin::Infinite);
         self.settings
             .iter()
             .map(|setting| {
-                let calibration = self
-                    .alphas
-                    .iter()
-                    .position(|alpha| *alpha == setting.alpha)
-                    .map(|alpha| &calibrations[alpha]);
+                let threshold = at_level(calibrations, setting.alpha)
+                    .map_or(Threshold::UNBOUNDED, Calibration::threshold);
                 let tuned = self
                     .conflict
                     .iter()
                     .find(|(alpha, _)| *alpha == setting.alpha);
                 let method = setting.method.build(&MethodSettings {
-                    threshold: calibration.map_or(
-                        safecommit_conformal::Threshold::UNBOUNDED,
-                        Calibration::threshold,
-                    ),
+                    threshold,
                     temperature: self.parameters.experiments.temperature.get(),
                     max_probes: setting.max_probes,
                     conflict: tuned.map_or(unused, |(_, method)| *method),
@@ -304,12 +290,9 @@ impl<'a> Prepared<'a> {
             .filter(|row| row.experiment == Experiment::Alpha);
         plan.map(|row| {
             let alpha = self.settings[row.setting].alpha;
-            let position = self.alphas.iter().position(|known| *known == alpha);
-            let calibrations: Vec<&Calibration> = self
-                .calibrations
-                .iter()
-                .filter_map(|seed| position.map(|alpha| &seed[alpha]))
-                .collect();
+            let seeds = self.calibrations.iter();
+            let calibrations: Vec<&Calibration> =
+                seeds.filter_map(|seed| at_level(seed, alpha)).collect();
             let observed: Vec<f64> = counts
                 .iter()
                 .map(|seed| pick(&seed[row.setting], None).coverage())
@@ -334,6 +317,13 @@ impl<'a> Prepared<'a> {
         })
         .collect()
     }
+}
+
+/// The calibration of a seed at a level.
+fn at_level(calibrations: &[Calibration], alpha: Alpha) -> Option<&Calibration> {
+    calibrations
+        .iter()
+        .find(|calibration| calibration.alpha() == alpha)
 }
 
 fn pick(counts: &FamilyCounts, family: Option<usize>) -> Counts {

@@ -163,18 +163,6 @@ fn most_loss(alpha: Alpha, n: u64, scale: u32, delta: Delta) -> Result<Option<u6
         let p = hoeffding_bentkus_p_value(losses, scale, n, alpha)?;
         Ok(p * (1.0 + SLACK) <= delta.value())
     };
-    if !proved(0)? {
-        return Ok(None);
-    }
-    // The p-value never falls as losses rise. Proved at `low`; at `high` every case is a loss.
-    let (mut low, mut high) = (0, n * u64::from(scale));
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if proved(middle)? {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(Some(low))
+    // The p-value never falls as losses rise, and at the end every case is a loss.
+    ranks::last_proved(n * u64::from(scale), proved)
 }

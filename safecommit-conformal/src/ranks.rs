@@ -47,11 +47,23 @@ pub(crate) fn most_losses(alpha: Alpha, n: u64, delta: Delta) -> Result<Option<u
     let proved = |losses| -> Result<bool, CountError> {
         Ok(clopper_pearson::upper_bound(losses, n, delta)? <= level)
     };
-    if n == 0 || !proved(0)? {
+    if n == 0 {
         return Ok(None);
     }
-    // Proved at `low`, not at `high`: with n losses the bound is 1.
-    let (mut low, mut high) = (0, n);
+    // With n losses the bound is 1.
+    last_proved(n, proved)
+}
+
+/// The last number below `unproved` for which `proved` holds, found by bisection; `None` if it does not
+/// hold for 0. It must hold up to some number and for none above, and not for `unproved`.
+pub(crate) fn last_proved(
+    unproved: u64,
+    proved: impl Fn(u64) -> Result<bool, CountError>,
+) -> Result<Option<u64>, CountError> {
+    if !proved(0)? {
+        return Ok(None);
+    }
+    let (mut low, mut high) = (0, unproved);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if proved(middle)? {

@@ -173,8 +173,9 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The next step: a commit if any action is certified, else the best probe, else a fallback. It
-    /// changes nothing, so asking twice gives the same answer.
+    /// The next step: if any action is certified, its commit, or before that the probe that verifies its
+    /// certificate ([`Verification`]); else the best probe; else a fallback. It changes nothing, so asking
+    /// twice gives the same answer.
     pub fn next_step(&mut self) -> Step {
         let plausible = match self.view() {
             Plausibility::Plausible(plausible) => plausible,

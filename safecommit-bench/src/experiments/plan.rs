@@ -83,18 +83,25 @@ pub(super) fn plan(parameters: &Parameters) -> (Vec<Planned>, Vec<Setting>) {
     (plan, settings)
 }
 
+/// The distinct levels of some settings, in their order.
+pub(super) fn levels<'s>(settings: impl IntoIterator<Item = &'s Setting>) -> Vec<Alpha> {
+    let mut levels = Vec::new();
+    for setting in settings {
+        if !levels.contains(&setting.alpha) {
+            levels.push(setting.alpha);
+        }
+    }
+    levels
+}
+
 /// Tunes conflict abstention on the frozen validation split, with the threshold of the frozen
 /// calibration split, at every level at which it runs.
 pub(super) fn tune(
     parameters: &Parameters,
     settings: &[Setting],
 ) -> Vec<(Alpha, ConflictAbstention)> {
-    let mut alphas: Vec<Alpha> = settings
-        .iter()
-        .filter(|setting| setting.method == MethodName::ConflictAbstention)
-        .map(|setting| setting.alpha)
-        .collect();
-    alphas.dedup();
+    let conflict = MethodName::ConflictAbstention;
+    let alphas = levels(settings.iter().filter(|setting| setting.method == conflict));
     let suite = Suite::Frozen {
         seed: parameters.frozen.seed,
     };
