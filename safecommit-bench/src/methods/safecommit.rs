@@ -11,7 +11,7 @@ use super::{Environment, Method, Scratch, Verdict};
 /// per unit cost while the budget lasts, else falls back. P(unsafe commit) <= alpha + beta.
 ///
 /// Ties between probes go by [`Environment::scan`]. Every action has the same utility, so of several certified ones the first is committed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SafeCommit {
     threshold: Threshold,
     settings: Settings,
@@ -21,10 +21,10 @@ impl SafeCommit {
     /// With this threshold, temperature of the weights and most probes an episode. A temperature that
     /// the controller refuses leaves its default in place.
     #[must_use]
-    pub fn new(threshold: Threshold, temperature: f64, max_probes: u32) -> Self {
+    pub fn new(threshold: &Threshold, temperature: f64, max_probes: u32) -> Self {
         let settings = Settings::default();
         Self {
-            threshold,
+            threshold: threshold.clone(),
             settings: settings
                 .with_temperature(temperature)
                 .unwrap_or(settings)
@@ -49,7 +49,7 @@ impl Method for SafeCommit {
             return fallback(Reason::Error(Fault::Inconsistent));
         };
         let workspace = &mut scratch.workspace;
-        let mut controller = Controller::start(problem, &self.settings, self.threshold, workspace);
+        let mut controller = Controller::start(problem, &self.settings, &self.threshold, workspace);
         loop {
             match controller.next_step() {
                 Step::Probe(choice) => {
