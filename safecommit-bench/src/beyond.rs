@@ -7,6 +7,7 @@
 
 mod chart;
 mod error;
+mod folding;
 mod groups;
 mod report;
 mod sheet;
@@ -33,17 +34,20 @@ pub use workbench::{Run, Workbench};
 pub enum Study {
     /// Coverage and unsafe commits by family: one marginal threshold against one a family.
     Groups,
+    /// Proposal misses folded into the quantile, against a bound on them beside it.
+    Folding,
 }
 
 impl Study {
     /// All studies, in the order of the tables. A test holds it complete.
-    pub const ALL: [Self; 1] = [Self::Groups];
+    pub const ALL: [Self; 2] = [Self::Groups, Self::Folding];
 
     /// The name in files, tables and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Groups => "groups",
+            Self::Folding => "folding",
         }
     }
 
@@ -60,6 +64,7 @@ impl Study {
         let bench = bench.reporting(progress);
         match self {
             Self::Groups => groups::run(&bench),
+            Self::Folding => folding::run(&bench),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Why a study cannot be computed.
 
+use safecommit_conformal::clopper_pearson::CountError;
 use safecommit_conformal::{
     AlphaError, CoverageLawError, DeltaError, RankError, RiskError, StratumError, TaxonomyError,
     WeightError,
@@ -15,6 +16,8 @@ pub enum StudyError {
     Alpha(#[from] AlphaError),
     /// A confidence.
     Delta(#[from] DeltaError),
+    /// Counts of a bound on a probability.
+    Count(#[from] CountError),
     /// A rank.
     Rank(#[from] RankError),
     /// The law of coverage.
