@@ -22,7 +22,7 @@ const MISSES: [f64; 6] = [0.0, 0.005, 0.01, 0.02, 0.03, 0.05];
 
 /// Calibrations a seed. Near the level the share of usable ones moves from one to zero, and one calibration a
 /// seed would say next to nothing about it.
-const CALIBRATIONS: u64 = 20;
+const CALIBRATIONS: u64 = 40;
 
 pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
     let experiments = &bench.parameters().experiments;
@@ -123,7 +123,7 @@ fn claims(level: Alpha, rows: &[Row], by_setting: &[Vec<Tally>]) -> Vec<Claim> {
                      paired difference at least -3 standard errors",
                     rows[budget].setting.miss, rows[budget].setting.budget
                 ),
-                format!("{:+.2} ± {:.2} points", 100.0 * mean, 100.0 * se),
+                format!("{:+.3} ± {:.3} points", 100.0 * mean, 100.0 * se),
                 mean >= -3.0 * se,
             ));
         }

@@ -30,8 +30,9 @@ fn the_folded_quantile_counts_from_the_top_of_all_cases() {
 }
 
 /// 0 misses of 1,000 are bounded by 1 - 0.05^(1/1000) = 0.0029912...: 0.0470087 is left, and the rank is
-/// 1001 - floor(47.05) = 954. 20 misses are bounded by 0.0290037 (F07's kind of number, by an independent
-/// inverse of the beta law): 0.0209963 is left, and of 980 observed the rank is 981 - floor(20.59) = 961.
+/// 1001 - floor(47.05) = 954. 20 misses are bounded by 0.0289301:
+/// 0.0210699 is left, and of 980 observed the rank is 981 - floor(20.67) = 961. (Bounds by bisection on the
+/// binomial tail, outside this program.)
 #[test]
 fn the_split_quantile_counts_among_the_observed_at_what_is_left() {
     assert_eq!(kappa(Route::Split, &cases(1000, 0)), Some(Some(0.953)));
