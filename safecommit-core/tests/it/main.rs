@@ -19,5 +19,6 @@ mod properties;
 mod redemption;
 mod requests;
 mod robust;
+mod rules;
 mod soft;
 mod verification;
