@@ -4,6 +4,7 @@ mod choices;
 mod costs;
 mod limits;
 mod policies;
+mod requests;
 mod safety;
 
 use safecommit_conformal::{LoggedSeed, Threshold};
@@ -21,7 +22,7 @@ struct Outcome {
     probes: f64,
 }
 
-fn every_rule() -> [Probing; 5] {
+pub(crate) fn every_rule() -> [Probing; 5] {
     [
         Probing::Shrinkage,
         Probing::Optimal,
