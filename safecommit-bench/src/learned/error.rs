@@ -8,7 +8,7 @@ use super::choose::Candidate;
 use super::features::FeatureSet;
 
 /// Why a regression was not fitted.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
     /// There is no episode to learn from.
@@ -41,6 +41,15 @@ pub enum FitError {
         /// The number of worlds.
         worlds: usize,
     },
+    /// A feature is so large that its mean or its variance overflows.
+    #[error("feature `{feature}` is too large to be standardised")]
+    TooLarge {
+        /// Position of the feature.
+        feature: usize,
+    },
+    /// The regression is no score: a feature hardly varies, so that its coefficient is out of range.
+    #[error(transparent)]
+    Unusable(#[from] LearnedScoreError),
     /// Newton's method did not reach the minimum.
     #[error("not converged after `{steps}` steps")]
     NotConverged {

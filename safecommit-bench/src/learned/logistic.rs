@@ -75,7 +75,7 @@ pub struct LogisticRegression {
 }
 
 /// Newton's method on these convex objectives takes about ten steps.
-pub(super) const MAX_STEPS: u32 = 100;
+const MAX_STEPS: u32 = 100;
 /// Half the squared Newton decrement is, near the minimum, what is left to gain in the objective. Below this share of
 /// the objective, rounding hides the gain; one more step is taken then, and squares what is left.
 const TOLERANCE: f64 = 1e-11;
@@ -90,7 +90,8 @@ impl LogisticRegression {
     /// # Errors
     ///
     /// [`FitError::NoEpisode`] and [`FitError::OneClass`] if there is nothing to learn from,
-    /// [`FitError::NotConverged`] if numbers so large that they overflow leave no way down.
+    /// [`FitError::TooLarge`] if a feature overflows, [`FitError::NotConverged`] if rounding leaves no way down, as a
+    /// tiny ridge on features that depend on one another may.
     pub fn fit(
         data: &TrainingSet,
         likelihood: Likelihood,
@@ -103,6 +104,10 @@ impl LogisticRegression {
             return Err(FitError::OneClass);
         }
         let (standardised, means, scales) = data.standardised();
+        let finite = |feature: &usize| (means[*feature] + scales[*feature]).is_finite();
+        if let Some(feature) = (0..data.width()).find(|feature| !finite(feature)) {
+            return Err(FitError::TooLarge { feature });
+        }
         let problem = Objective {
             data: &standardised,
             likelihood,

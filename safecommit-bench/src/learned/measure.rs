@@ -36,7 +36,7 @@ impl Criterion {
     /// episode that did not end in a safe commit. A whole number, so that ties are ties.
     #[must_use]
     pub fn loss(&self, counts: &Counts) -> u64 {
-        let failures = counts.episodes - counts.safe_commits;
+        let failures = counts.episodes.saturating_sub(counts.safe_commits);
         counts.probes + u64::from(self.max_probes.max(1)) * failures
     }
 

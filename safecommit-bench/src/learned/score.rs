@@ -12,7 +12,7 @@ use crate::micros::Micros;
 use super::episode::EpisodeWithTerms;
 use super::error::{FitError, LearnedScoreError};
 use super::features::{FeatureSet, WorldFeatures};
-use super::logistic::{Likelihood, LogisticRegression, MAX_STEPS, log_sum_exp, softplus};
+use super::logistic::{Likelihood, LogisticRegression, log_sum_exp, softplus};
 use super::training::TrainingSet;
 use super::wire::{WireForm, WireObject, version_of};
 
@@ -123,7 +123,7 @@ impl LearnedScore {
     ///
     /// # Errors
     ///
-    /// [`FitError`] if the episodes give nothing to learn from.
+    /// [`FitError`] if the episodes give nothing to learn from, or a coefficient too large for [`LearnedScore::new`].
     pub fn fit<'a>(
         train: impl IntoIterator<Item = &'a EpisodeWithTerms>,
         features: FeatureSet,
@@ -133,8 +133,7 @@ impl LearnedScore {
     ) -> Result<Self, FitError> {
         let data = training_set(train, features)?;
         let regression = LogisticRegression::fit(&data, likelihood, ridge)?;
-        Self::new(features, likelihood, form, regression)
-            .map_err(|_| FitError::NotConverged { steps: MAX_STEPS })
+        Ok(Self::new(features, likelihood, form, regression)?)
     }
 
     /// A score of a regression that was fitted on these features.
