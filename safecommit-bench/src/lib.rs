@@ -5,6 +5,7 @@
 //! The paper's benchmark file and generator are not available to us. [`Generator`] follows the paper's description, with
 //! free parameters chosen so that its published figures come out; [`Parameters`] holds them and their provenance.
 
+pub mod beyond;
 mod bounded;
 mod counts;
 mod episode;
@@ -55,14 +56,14 @@ pub use experiments::{Coverage, Experiment, Prepared, Results, Row, Setting, tun
 pub use methods::{
     ConflictAbstention, Environment, GenericOneProbe, Margin, Memory, Method, MethodName,
     MethodSettings, ProposedProbe, ProposedWorld, SafeCommit, Scratch, SingleWorld, UnknownMethod,
-    Verdict, calibrate, tune_margin,
+    Verdict, calibrate, calibration_score, tune_margin,
 };
 pub use published::{
     Bound, Claim, Comparison, Figure, Findings, Metric, Published, PublishedError, TOLERANCES,
     Tolerances,
 };
-pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};
-pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, UNITS, tables};
+pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate, simulate_on};
+pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, UNITS, table_names, tables};
 
 /// The sample of the crate's README, as a doc test.
 #[cfg(doctest)]
