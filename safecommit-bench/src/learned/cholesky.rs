@@ -8,13 +8,13 @@
 pub(super) fn solve(matrix: &[Vec<f64>], right: &[f64]) -> Option<Vec<f64>> {
     let size = right.len();
     let mut factor: Vec<Vec<f64>> = Vec::with_capacity(size);
-    for row in 0..size {
+    for (row, entries) in matrix.iter().enumerate() {
         let mut current: Vec<f64> = Vec::with_capacity(row + 1);
-        for column in 0..row {
-            let done = dot(&current, &factor[column][..column]);
-            current.push((matrix[row][column] - done) / factor[column][column]);
+        for (column, (entry, above)) in entries.iter().zip(&factor).enumerate() {
+            let done = dot(&current, above);
+            current.push((entry - done) / above[column]);
         }
-        let pivot = matrix[row][row] - dot(&current, &current);
+        let pivot = entries[row] - dot(&current, &current);
         // A NaN is not above zero either.
         if !(pivot > 0.0 && pivot.is_finite()) {
             return None;
