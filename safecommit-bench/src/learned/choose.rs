@@ -131,7 +131,9 @@ impl Choice {
 /// There is no candidate, one cannot be fitted, or the halves of `validation` are too few for finite thresholds.
 ///
 /// ```
-/// use safecommit_bench::{Candidate, Criterion, EpisodeWithTerms, Generator, Parameters, Positive, Split, Suite, choose};
+/// use safecommit_bench::{
+///     Candidate, Criterion, EpisodeWithTerms, Generator, Parameters, Positive, Split, Suite, choose,
+/// };
 ///
 /// let parameters = Parameters::project()?;
 /// let draw = |split, count| {
@@ -189,8 +191,8 @@ pub fn choose(
     })
 }
 
-/// [`choose`] among [`Candidate::grid`] with ridges 10, 1, 0.1 and 0.01 on the frozen train and validation splits, by the setting of
-/// the main experiment: the learned score of this project.
+/// [`choose`] among [`Candidate::grid`] with ridges 10, 1, 0.1 and 0.01 on the frozen train and validation splits, by
+/// the setting of the main experiment: the learned score of this project.
 ///
 /// # Errors
 ///

@@ -28,8 +28,8 @@ impl ScoreComparison {
     }
 }
 
-/// Calibrates and tests every score on the calibration and test episodes of every experiment seed, at the level, under the
-/// budget and the temperature of the main experiment. The default score comes first, then `scores` in their order; all
+/// Calibrates and tests every score on the calibration and test episodes of every experiment seed, at the level, under
+/// the budget and the temperature of the main experiment. The default score comes first, then `scores` in their order; all
 /// see the same episodes.
 ///
 /// Spread over the threads of rayon; the result does not depend on their number.

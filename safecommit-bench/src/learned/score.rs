@@ -247,7 +247,8 @@ impl LearnedScore {
     }
 
     /// The version of the score: the SHA-256 of its format, the names of features, likelihood and form, and the
-    /// bits of intercept and coefficients, as 64 lower-case hexadecimal digits. Scores of one version give equal episodes equal scores.
+    /// bits of intercept and coefficients, as 64 lower-case hexadecimal digits. Scores of one version give
+    /// equal episodes equal scores.
     #[must_use]
     pub fn version(&self) -> String {
         version_of(self)
