@@ -15,6 +15,7 @@ mod frozen;
 mod generator;
 pub mod json;
 mod jsonl;
+mod learned;
 mod manifest;
 mod methods;
 mod micros;
@@ -32,6 +33,12 @@ pub use frozen::{
 };
 pub use generator::{DrawnEpisode, GENERATOR_VERSION, Generator, Role, Split, Suite};
 pub use jsonl::{LineProblem, RecordError, read_episodes};
+pub use learned::{
+    Candidate, CandidateResult, Choice, ChooseError, Criterion, EpisodeWithTerms, Feature,
+    FeatureSet, FitError, LearnedScore, LearnedScoreError, Likelihood, LogisticRegression,
+    ScoreComparison, ScoreForm, ScoreRun, TermsError, TrainingSet, WorldFeatures, choose,
+    choose_on_frozen, compare_scores,
+};
 pub use manifest::{FORMAT_VERSION, FileEntry, MANIFEST_FILE, Manifest, file_name};
 pub use micros::{Micros, MicrosError};
 pub use parameters::{
