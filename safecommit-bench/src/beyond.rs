@@ -11,6 +11,7 @@ mod erring_probes;
 mod error;
 mod family_shift;
 mod groups;
+mod learned_score;
 mod report;
 mod risk_control;
 mod sheet;
@@ -45,16 +46,19 @@ pub enum Study {
     RiskControl,
     /// Probes that answer wrongly at times, against the stated bound.
     ErringProbes,
+    /// A score learned on the four terms against the default one at the same level.
+    LearnedScore,
 }
 
 impl Study {
     /// All studies, in the order of the tables. A test holds it complete.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Groups,
         Self::CalibrationDraws,
         Self::FamilyShift,
         Self::RiskControl,
         Self::ErringProbes,
+        Self::LearnedScore,
     ];
 
     /// The name in files, tables and on the command line.
@@ -66,6 +70,7 @@ impl Study {
             Self::FamilyShift => "family_shift",
             Self::RiskControl => "risk_control",
             Self::ErringProbes => "erring_probes",
+            Self::LearnedScore => "learned_score",
         }
     }
 
@@ -86,6 +91,7 @@ impl Study {
             Self::FamilyShift => family_shift::run(&bench),
             Self::RiskControl => risk_control::run(&bench),
             Self::ErringProbes => erring_probes::run(&bench),
+            Self::LearnedScore => learned_score::run(&bench),
         }
     }
 }

@@ -6,6 +6,8 @@ use safecommit_conformal::{
 };
 use safecommit_core::ProblemError;
 
+use crate::learned::ChooseError;
+
 /// Something in a study cannot be computed under its parameters.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
@@ -27,6 +29,8 @@ pub enum StudyError {
     Weight(#[from] WeightError),
     /// A loss.
     Risk(#[from] RiskError),
+    /// The choice of a learned score.
+    Choose(#[from] ChooseError),
     /// A setting of the controller.
     Problem(#[from] ProblemError),
 }
