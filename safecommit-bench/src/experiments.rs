@@ -15,7 +15,8 @@ use crate::simulate::{Cell, FamilyCounts, simulate};
 
 pub use plan::tuned;
 
-use plan::{Planned, draw, levels, plan, tune};
+pub(crate) use plan::draw;
+use plan::{Planned, levels, plan, tune};
 
 /// An experiment of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -232,26 +233,27 @@ impl<'a> Prepared<'a> {
     }
 
     fn cells(&self, calibrations: &[Calibration]) -> Vec<Cell> {
-        let unused = ConflictAbstention::new(Threshold::UNBOUNDED, Margin::Infinite);
+        let unused = ConflictAbstention::new(Threshold::unbounded(), Margin::Infinite);
         self.settings
             .iter()
             .map(|setting| {
                 let threshold = at_level(calibrations, setting.alpha)
-                    .map_or(Threshold::UNBOUNDED, Calibration::threshold);
+                    .map_or(Threshold::unbounded(), Calibration::threshold);
                 let tuned = self
                     .conflict
                     .iter()
                     .find(|(alpha, _)| *alpha == setting.alpha);
                 let method = setting.method.build(&MethodSettings {
-                    threshold,
+                    threshold: threshold.clone(),
                     temperature: self.parameters.experiments.temperature.get(),
                     max_probes: setting.max_probes,
-                    conflict: tuned.map_or(unused, |(_, method)| *method),
+                    conflict: tuned.map_or(&unused, |(_, method)| method).clone(),
                 });
                 Cell {
                     method,
                     certifies: setting.method.certifies(),
                     proposal_miss: setting.beta,
+                    probe_error: 0.0,
                 }
             })
             .collect()

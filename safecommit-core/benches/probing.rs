@@ -46,7 +46,7 @@ fn rules(criterion: &mut Criterion) {
             let mut workspace = Workspace::default();
             group.bench_function(BenchmarkId::new(name, worlds), |bencher| {
                 bencher.iter(|| {
-                    let threshold = &Threshold::UNBOUNDED;
+                    let threshold = Threshold::unbounded();
                     expected_probing(black_box(&problem), &settings, threshold, &mut workspace)
                 });
             });

@@ -53,7 +53,7 @@ use optimal::Optimal;
 ///     let (settings, mut workspace) =
 ///         (Settings::default().with_probing(probing), Workspace::default());
 ///     let mut controller =
-///         Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+///         Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
 ///     match controller.next_step() {
 ///         Step::Probe(choice) => Some(choice.rule),
 ///         _ => None,

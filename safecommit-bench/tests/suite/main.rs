@@ -10,6 +10,7 @@ mod frozen;
 mod goldens;
 mod invariants;
 mod law;
+mod learned;
 mod methods;
 mod parameters;
 mod positional;

@@ -67,7 +67,7 @@ pub enum NoExpectation {
 /// // One question in a third of the cases, two in the others.
 /// let (settings, mut workspace) = (Settings::default(), Workspace::default());
 /// let expected =
-///     expected_probing(&problem, &settings, &Threshold::UNBOUNDED, &mut workspace)?;
+///     expected_probing(&problem, &settings, Threshold::unbounded(), &mut workspace)?;
 /// assert!((expected.probes - 5.0 / 3.0).abs() < 1e-12);
 /// assert!((expected.cost - 5.0).abs() < 1e-12);
 /// assert!((expected.committed - 1.0).abs() < 1e-12);
@@ -98,7 +98,7 @@ fn average(
 ) -> Result<ExpectedProbing, NoExpectation> {
     uncounted.clear();
     uncounted.reserve(problem.worlds());
-    let mut controller = Controller::start(problem, settings, *threshold, workspace);
+    let mut controller = Controller::start(problem, settings, threshold, workspace);
     match controller.plausible() {
         Plausibility::Plausible(plausible) => {
             let weights = plausible.weights().iter().map(|&weight| Some(weight));
@@ -114,7 +114,7 @@ fn average(
             continue;
         }
         let truth = uncounted[at].0 as usize;
-        let mut controller = Controller::start(problem, settings, *threshold, workspace);
+        let mut controller = Controller::start(problem, settings, threshold, workspace);
         let run = run(&mut controller, truth)?;
         // Whatever world is left gave the same answers, so it leads to the same end.
         let mut mass = 0.0;

@@ -19,7 +19,7 @@ fn decide(
     workspace: &mut Workspace,
 ) -> usize {
     plan.fill(problem);
-    let mut controller = Controller::start(problem, settings, Threshold::UNBOUNDED, workspace);
+    let mut controller = Controller::start(problem, settings, Threshold::unbounded(), workspace);
     loop {
         match controller.next_step() {
             Step::Commit(certificate) => {
@@ -70,7 +70,7 @@ fn a_decision_allocates_nothing_after_the_first() {
                 let mut made = 0;
                 for plan in &plans {
                     made += decide(plan, &settings, &mut problem, &mut workspace);
-                    let unbounded = &Threshold::UNBOUNDED;
+                    let unbounded = Threshold::unbounded();
                     expected_probing(&problem, &settings, unbounded, &mut workspace).unwrap();
                 }
                 made
@@ -118,9 +118,9 @@ fn a_decision_that_retains_more_allocates_nothing_either() {
                     .unwrap()
                     .probes
             };
-            let few = probes(&threshold(0.25));
+            let few = probes(threshold(0.25));
             let mut all = 0.0;
-            let counted = allocation_counter::measure(|| all = probes(&Threshold::UNBOUNDED));
+            let counted = allocation_counter::measure(|| all = probes(Threshold::unbounded()));
             assert_eq!(
                 (counted.count_total, counted.bytes_total),
                 (0, 0),

@@ -89,7 +89,8 @@ fn answer(plan: &Plan, probe: usize, truth: usize) -> usize {
 /// Drives the controller once a world as the truth, and averages under the weights at the start.
 fn driven(plan: &Plan, problem: &Problem, settings: &Settings) -> Outcome {
     let mut workspace = Workspace::default();
-    let mut controller = Controller::start(problem, settings, Threshold::UNBOUNDED, &mut workspace);
+    let mut controller =
+        Controller::start(problem, settings, Threshold::unbounded(), &mut workspace);
     let weights = match controller.plausible() {
         Plausibility::Plausible(plausible) => plausible.weights().to_vec(),
         other => panic!("{other:?}"),
@@ -101,7 +102,7 @@ fn driven(plan: &Plan, problem: &Problem, settings: &Settings) -> Outcome {
     };
     for (truth, weight) in weights.into_iter().enumerate() {
         let mut controller =
-            Controller::start(problem, settings, Threshold::UNBOUNDED, &mut workspace);
+            Controller::start(problem, settings, Threshold::unbounded(), &mut workspace);
         loop {
             match controller.next_step() {
                 Step::Commit(_) => break,

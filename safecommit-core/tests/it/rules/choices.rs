@@ -42,7 +42,7 @@ fn information_gain_is_what_entropy_falls_by() {
         let settings = plan.settings().with_probing(Probing::InformationGain);
         let mut workspace = Workspace::default();
         let mut controller =
-            Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+            Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
         let Plausibility::Plausible(plausible) = controller.plausible() else {
             continue;
         };
@@ -126,7 +126,7 @@ fn drawn(problem: &Problem, seed: &str, failed: &[usize]) -> Option<usize> {
     let settings = Settings::default().with_probing(Probing::Random { seed });
     let mut workspace = Workspace::default();
     let mut controller =
-        Controller::start(problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+        Controller::start(problem, &settings, Threshold::unbounded(), &mut workspace);
     for &probe in failed {
         controller.probe_failed(probe).unwrap();
     }

@@ -77,7 +77,7 @@ fn the_expectation_is_that_of_one_run_a_world() {
         for rule in every_rule() {
             let settings = plan.settings().with_probing(rule);
             let plain = driven(&plan, &problem, &settings);
-            let threshold = &Threshold::UNBOUNDED;
+            let threshold = Threshold::unbounded();
             let expected =
                 expected_probing(&problem, &settings, threshold, &mut workspace).unwrap();
             for (one, other) in [
@@ -109,19 +109,14 @@ fn the_expectation_is_over_plausible_worlds_alone() {
     plan.probes[0].cost = 2.0;
     let (settings, mut workspace) = (plan.settings(), Workspace::default());
     let mut cost = |kappa| {
-        expected_probing(
-            &plan.problem(),
-            &settings,
-            &threshold(kappa),
-            &mut workspace,
-        )
-        .map(|expected| (expected.committed, expected.cost, expected.probes))
+        expected_probing(&plan.problem(), &settings, threshold(kappa), &mut workspace)
+            .map(|expected| (expected.committed, expected.cost, expected.probes))
     };
     assert_eq!(cost(0.5), Ok((1.0, 2.0, 1.0)));
     assert_eq!(cost(0.2), Ok((1.0, 0.0, 0.0)));
     assert_eq!(cost(0.0), Err(NoExpectation::NothingPlausible));
     plan.probes[0].model = Model::Likelihood(2, vec![vec![1.0, 0.0], vec![0.5, 0.5]]);
-    let threshold = &Threshold::UNBOUNDED;
+    let threshold = Threshold::unbounded();
     assert_eq!(
         expected_probing(&plan.problem(), &settings, threshold, &mut workspace),
         Err(NoExpectation::Uncertain { probe: 0 })

@@ -10,7 +10,7 @@ use super::every_rule;
 
 fn first_step(problem: &Problem, settings: &Settings) -> Step {
     let mut workspace = Workspace::default();
-    Controller::start(problem, settings, Threshold::UNBOUNDED, &mut workspace).next_step()
+    Controller::start(problem, settings, Threshold::unbounded(), &mut workspace).next_step()
 }
 
 #[track_caller]

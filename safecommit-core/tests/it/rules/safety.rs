@@ -18,7 +18,7 @@ proptest! {
         prop_assume!(!plan.worlds.is_empty());
         let truth = random.below(plan.worlds.len());
         let problem = plan.problem();
-        let threshold = if kappa < 1.0 { threshold(kappa) } else { Threshold::UNBOUNDED };
+        let threshold = if kappa < 1.0 { threshold(kappa) } else { Threshold::unbounded() };
         let [mut rules @ .., last] = every_rule();
         random.shuffle(&mut rules);
         let drawn = Probing::Random { seed: LoggedSeed::new(seed.to_be_bytes()) };
