@@ -187,3 +187,23 @@ fn draws_depend_on_subject_and_reports_and_never_repeat_a_probe() {
     assert!(elsewhere < 200, "{elsewhere}");
     assert_eq!(drawn(&problem, "0", &[0, 1, 4, 5]), None);
 }
+
+/// Values of Python 3's `hmac` and `hashlib`: the first 8 bytes of HMAC-SHA256(seed, "safecommit probe", 32
+/// bytes 7, the number of reports as 8 bytes), times the number of usable probes, over 2^64.
+#[test]
+fn draws_are_frozen() {
+    let problem = draws();
+    for (seed, first, after_probe_0) in [
+        ("run 1", 1, 5),
+        ("run 2", 1, 1),
+        ("run 3", 5, 5),
+        ("run 4", 0, 5),
+        ("run 5", 5, 4),
+        ("run 6", 4, 1),
+        ("run 7", 0, 1),
+        ("run 8", 5, 1),
+    ] {
+        assert_eq!(drawn(&problem, seed, &[]), Some(first), "{seed}");
+        assert_eq!(drawn(&problem, seed, &[0]), Some(after_probe_0), "{seed}");
+    }
+}

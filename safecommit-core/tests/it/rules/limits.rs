@@ -191,6 +191,18 @@ fn a_plan_counts_the_probes_that_are_left() {
     assert!(matches!(within(1), Step::Fallback(Fallback { reason: found, .. }) if found == reason));
 }
 
+/// A greedy rule that stops at once makes no second probe, and the first alone certifies nothing.
+#[test]
+fn eta_is_that_of_the_greedy_rule_that_follows() {
+    let problem = two_steps([1.0, 1.0]);
+    for (eta, probes) in [(0.0, true), (0.9, false)] {
+        let settings = Settings::default().with_probing(Probing::Rollout);
+        let settings = settings.with_eta(eta).unwrap();
+        let step = first_step(&problem, &settings);
+        assert_eq!(matches!(step, Step::Probe(_)), probes, "{eta}: {step:?}");
+    }
+}
+
 #[test]
 fn a_cost_budget_that_buys_no_probe_that_helps_is_the_reason() {
     let mut problem = alternating(2);
