@@ -17,6 +17,8 @@ pub struct Ending {
     pub verdict: Verdict,
     /// Positions of the probes in the episode, in the order in which they were made.
     pub probes: SmallVec<[usize; 6]>,
+    /// The actions staged and inspected, in their order; each counts as a probe made.
+    pub staged: SmallVec<[usize; 2]>,
 }
 
 /// Runs a method on one episode. `policy` gives the random stream for its own choices.
@@ -32,6 +34,7 @@ pub fn decide(
     Ending {
         verdict,
         probes: environment.asked().into(),
+        staged: environment.staged().into(),
     }
 }
 
@@ -141,7 +144,7 @@ fn run_cells(
         let mut environment = Environment::new(episode, &memory.view, policy);
         let verdict = cell.method.decide(&mut environment, &mut memory.scratch);
         let certified = cell.certifies.then_some(&memory.scratch);
-        let probes = environment.asked().len();
+        let probes = environment.spent();
         score(episode, verdict, probes, certified, &mut counts[family]);
     }
 }
@@ -160,7 +163,7 @@ pub fn count(
     score(
         episode,
         ending.verdict,
-        ending.probes.len(),
+        ending.probes.len() + ending.staged.len(),
         certified,
         counts,
     );

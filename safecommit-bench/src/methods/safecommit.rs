@@ -11,6 +11,9 @@ use super::{Environment, Method, Scratch, Verdict};
 /// per unit cost while the budget lasts, else falls back. P(unsafe commit) <= alpha + beta.
 ///
 /// Ties between probes go by [`Environment::scan`]. Every action has the same utility, so of several certified ones the first is committed.
+///
+/// Swept over alpha, which moves the threshold, it traces risk against coverage: a smaller alpha retains more
+/// worlds.
 #[derive(Clone, Copy, Debug)]
 pub struct SafeCommit {
     threshold: Threshold,
