@@ -3,13 +3,17 @@
 
 mod allocation;
 mod cases;
+mod compared;
+mod compared_model;
 mod compression;
+mod confidence_tuning;
 mod counts;
 mod environment;
 mod frozen;
 mod goldens;
 mod invariants;
 mod law;
+mod mediation;
 mod methods;
 mod parameters;
 mod positional;
