@@ -19,9 +19,10 @@ fn decisions(criterion: &mut Criterion) {
     let generator = Generator::new(&parameters.generator, suite, Split::Test);
     let drawn: Vec<DrawnEpisode> = (0..EPISODES).map(|index| generator.draw(index)).collect();
     let episodes = drawn.iter().map(DrawnEpisode::episode);
-    let threshold = calibrate(parameters.experiments.alpha, episodes).threshold();
+    let calibration = calibrate(parameters.experiments.alpha, episodes);
+    let threshold = calibration.threshold();
     let settings = MethodSettings {
-        threshold,
+        threshold: threshold.clone(),
         temperature: parameters.experiments.temperature.get(),
         max_probes: parameters.experiments.max_probes,
         conflict: ConflictAbstention::new(threshold, Margin::Infinite),

@@ -232,21 +232,21 @@ impl<'a> Prepared<'a> {
     }
 
     fn cells(&self, calibrations: &[Calibration]) -> Vec<Cell> {
-        let unused = ConflictAbstention::new(Threshold::UNBOUNDED, Margin::Infinite);
+        let unused = ConflictAbstention::new(Threshold::unbounded(), Margin::Infinite);
         self.settings
             .iter()
             .map(|setting| {
                 let threshold = at_level(calibrations, setting.alpha)
-                    .map_or(Threshold::UNBOUNDED, Calibration::threshold);
+                    .map_or(Threshold::unbounded(), Calibration::threshold);
                 let tuned = self
                     .conflict
                     .iter()
                     .find(|(alpha, _)| *alpha == setting.alpha);
                 let method = setting.method.build(&MethodSettings {
-                    threshold,
+                    threshold: threshold.clone(),
                     temperature: self.parameters.experiments.temperature.get(),
                     max_probes: setting.max_probes,
-                    conflict: tuned.map_or(unused, |(_, method)| *method),
+                    conflict: tuned.map_or(&unused, |(_, method)| method).clone(),
                 });
                 Cell {
                     method,

@@ -121,7 +121,7 @@ pub enum MethodName {
 }
 
 /// What a method is built with, all of it fixed before the test episodes are seen.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct MethodSettings {
     /// Threshold from the calibration episodes.
     pub threshold: Threshold,
@@ -188,10 +188,10 @@ impl MethodName {
     pub fn build(self, settings: &MethodSettings) -> Box<dyn Method> {
         match self {
             Self::SingleWorld => Box::new(SingleWorld),
-            Self::GenericOneProbe => Box::new(GenericOneProbe::new(settings.threshold)),
-            Self::ConflictAbstention => Box::new(settings.conflict),
+            Self::GenericOneProbe => Box::new(GenericOneProbe::new(&settings.threshold)),
+            Self::ConflictAbstention => Box::new(settings.conflict.clone()),
             Self::SafecommitNoProbe | Self::Safecommit => Box::new(SafeCommit::new(
-                settings.threshold,
+                &settings.threshold,
                 settings.temperature,
                 self.probes_within(settings.max_probes),
             )),

@@ -1,5 +1,7 @@
 //! Split-conformal calibration: from scores to a threshold.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
@@ -51,8 +53,9 @@ pub struct Calibration {
     pub(crate) missing: u64,
     pub(crate) misses_counted: bool,
     pub(crate) rank: u64,
+    /// Carries alpha and the guarantee.
     pub(crate) threshold: Threshold,
-    pub(crate) guarantee: Guarantee,
+    pub(crate) guarantee: Arc<Guarantee>,
     pub(crate) scores: Digest,
 }
 
@@ -121,13 +124,14 @@ impl Calibration {
         guarantee: Guarantee,
     ) -> Self {
         let missing = scores.iter().filter(|score| score.is_missing()).count() as u64;
+        let guarantee = Arc::new(guarantee);
         Self {
             alpha,
             n: scores.len() as u64,
             missing,
             misses_counted: missing > 0 || misses == Misses::AllListed,
             rank,
-            threshold: select(scores, rank).map_or(Threshold::UNBOUNDED, Threshold::at),
+            threshold: Threshold::calibrated(select(scores, rank), alpha, &guarantee),
             guarantee,
             scores: Digest::of_scores(scores),
         }
@@ -135,7 +139,9 @@ impl Calibration {
 
     /// The same calibration with another statement of what it promises.
     pub(crate) fn with_guarantee(mut self, guarantee: Guarantee) -> Self {
-        self.guarantee = guarantee;
+        self.guarantee = Arc::new(guarantee);
+        self.threshold =
+            Threshold::calibrated(self.threshold.finite(), self.alpha, &self.guarantee);
         self
     }
 
@@ -165,9 +171,9 @@ impl Calibration {
         self.rank
     }
 
-    /// The threshold kappa.
-    pub fn threshold(&self) -> Threshold {
-        self.threshold
+    /// The threshold kappa, with what it promises.
+    pub fn threshold(&self) -> &Threshold {
+        &self.threshold
     }
 
     /// The SHA-256 of the scores in the order given; see [`Digest::of_scores`].
@@ -187,8 +193,8 @@ impl Calibration {
     /// # Errors
     ///
     /// [`StratumMismatch`] if the calibration is for a group, and this is another one.
-    pub fn threshold_for(&self, stratum: &Stratum) -> Result<Threshold, StratumMismatch> {
-        match &self.guarantee {
+    pub fn threshold_for(&self, stratum: &Stratum) -> Result<&Threshold, StratumMismatch> {
+        match &*self.guarantee {
             Guarantee::Group(group) | Guarantee::GroupAndPool(group)
                 if group.stratum() != stratum =>
             {
@@ -197,7 +203,7 @@ impl Calibration {
                     calibrated: group.stratum().clone(),
                 })
             }
-            _ => Ok(self.threshold),
+            _ => Ok(self.threshold()),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Conformal e-values.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
@@ -116,14 +118,15 @@ impl EValues {
             let limit = CalibrationScore::Observed(limit);
             self.scores.iter().filter(|score| **score <= limit).count() as u64
         };
+        let guarantee = Arc::new(Guarantee::EValue);
         Calibration {
             alpha,
             n,
             missing: self.missing,
             misses_counted: self.missing > 0,
             rank: limit.map_or(n + 1, retained),
-            threshold: limit.map_or(Threshold::UNBOUNDED, Threshold::at),
-            guarantee: Guarantee::EValue,
+            threshold: Threshold::calibrated(limit, alpha, &guarantee),
+            guarantee,
             scores: Digest::of_scores(&self.scores),
         }
     }

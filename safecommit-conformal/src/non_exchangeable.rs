@@ -1,5 +1,7 @@
 //! Weights fixed in advance for cases that may drift.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
@@ -81,8 +83,8 @@ impl NonExchangeable {
             effective_size: self.weighted.effective_size(),
             calibration_mass: MassShare::nearest(self.total() / total),
         };
-        let threshold = self.weighted.threshold(alpha, Weight::ONE);
-        self.weighted.calibration(alpha, threshold, guarantee)
+        let kappa = self.weighted.kappa(alpha, Weight::ONE);
+        self.weighted.calibration(alpha, kappa, Arc::new(guarantee))
     }
 
     /// The normalised weights `w~_i` of the calibration cases in their order.

@@ -2,61 +2,132 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use crate::alpha::Alpha;
+use crate::guarantee::Guarantee;
 use crate::score::Score;
 
-/// The threshold kappa of a plausible set: a world is retained when its score is at most kappa
-/// (Akewar and Ranjan, arXiv:2608.04289, Eq. 4).
+/// The threshold kappa of a plausible set, with what it promises: a world is retained when its score is
+/// at most kappa (Akewar and Ranjan, arXiv:2608.04289, Eq. 4).
 ///
 /// Finite, in the unit of the scores, or unbounded, in which case every world is retained. A
 /// finite threshold only comes out of a [`Calibration`](crate::Calibration): there is no public
 /// constructor and no `Deserialize`, so a plausible set cannot be cut with a number that somebody
-/// made up. What anyone may have is [`Threshold::UNBOUNDED`], which retains the most.
+/// made up. It carries the level and the [`Guarantee`] of that calibration wherever it goes. What
+/// anyone may have is [`Threshold::UNBOUNDED`], which retains the most and promises nothing beyond.
 ///
-/// Ordered by what is retained: unbounded comes last. JSON form: a number, or `null` if unbounded.
+/// Compared and ordered by what is retained, whatever is promised: unbounded comes last. JSON form: a
+/// number, or `null` if unbounded. A clone shares what is promised and allocates nothing.
 ///
 /// # Examples
 ///
 /// ```
-/// use safecommit_conformal::{Score, Threshold};
+/// use safecommit_conformal::{Calibration, Guarantee, Score, Threshold};
 ///
 /// assert!(Threshold::UNBOUNDED.retains(Score::new(1e300)?));
-/// # Ok::<(), safecommit_conformal::ScoreError>(())
+/// assert_eq!(Threshold::UNBOUNDED.guarantee(), None);
+///
+/// let scores: Vec<_> =
+///     (1..=9).map(|i| Score::new(f64::from(i)).map(Into::into)).collect::<Result<_, _>>()?;
+/// let threshold = Calibration::split_conformal("0.2".parse()?, &scores).threshold().clone();
+/// assert_eq!(threshold.guarantee(), Some(&Guarantee::Marginal));
+/// assert_eq!(threshold.alpha(), Some("0.2".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Threshold(Option<Score>);
+#[derive(Debug, Clone)]
+pub struct Threshold {
+    kappa: Option<Score>,
+    promise: Option<(Alpha, Arc<Guarantee>)>,
+}
 
 impl Threshold {
     /// The threshold that retains every world: what a system without a calibration has.
-    pub const UNBOUNDED: Self = Self(None);
+    pub const UNBOUNDED: Self = Self {
+        kappa: None,
+        promise: None,
+    };
 
-    /// The threshold at `score`. Only a calibration may call this.
-    pub(crate) fn at(score: Score) -> Self {
-        Self(Some(score))
+    /// [`Threshold::UNBOUNDED`], to be borrowed for as long as one likes.
+    pub fn unbounded() -> &'static Self {
+        static UNBOUNDED: Threshold = Threshold::UNBOUNDED;
+        &UNBOUNDED
+    }
+
+    /// The threshold at `kappa`, which keeps `guarantee` at level `alpha`. Only a calibration may call
+    /// this.
+    pub(crate) fn calibrated(
+        kappa: Option<Score>,
+        alpha: Alpha,
+        guarantee: &Arc<Guarantee>,
+    ) -> Self {
+        Self {
+            kappa,
+            promise: Some((alpha, Arc::clone(guarantee))),
+        }
+    }
+
+    /// The threshold at `kappa`, to try out what follows from it; it promises nothing.
+    pub(crate) fn candidate(kappa: Score) -> Self {
+        Self {
+            kappa: Some(kappa),
+            promise: None,
+        }
     }
 
     /// The threshold as a score, or `None` if it is unbounded.
-    pub fn finite(self) -> Option<Score> {
-        self.0
+    pub fn finite(&self) -> Option<Score> {
+        self.kappa
     }
 
     /// Whether every score is retained.
-    pub fn is_unbounded(self) -> bool {
-        self.0.is_none()
+    pub fn is_unbounded(&self) -> bool {
+        self.kappa.is_none()
     }
 
     /// Whether a world of this score stays plausible: `score <= kappa` (Eq. 4). The threshold
     /// itself is retained; with `<` the coverage guarantee would fail.
-    pub fn retains(self, score: Score) -> bool {
-        self.0.is_none_or(|kappa| score <= kappa)
+    pub fn retains(&self, score: Score) -> bool {
+        self.kappa.is_none_or(|kappa| score <= kappa)
+    }
+
+    /// The level of the calibration that it came out of; `None` without one.
+    pub fn alpha(&self) -> Option<Alpha> {
+        self.promise.as_ref().map(|(alpha, _)| *alpha)
+    }
+
+    /// What the calibration that it came out of promises; `None` without one, and for a threshold that is
+    /// only tried out ([`RiskCurve::replay`](crate::RiskCurve::replay)).
+    pub fn guarantee(&self) -> Option<&Guarantee> {
+        self.promise.as_ref().map(|(_, guarantee)| &**guarantee)
+    }
+
+    /// Whether the other one retains the same scores *and* promises the same.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        self == other && self.promise == other.promise
+    }
+}
+
+impl PartialEq for Threshold {
+    fn eq(&self, other: &Self) -> bool {
+        self.kappa == other.kappa
+    }
+}
+
+impl Eq for Threshold {}
+
+impl Hash for Threshold {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.kappa.hash(state);
     }
 }
 
 impl Ord for Threshold {
     fn cmp(&self, other: &Self) -> Ordering {
-        match (self.0, other.0) {
+        match (self.kappa, other.kappa) {
             (Some(this), Some(that)) => this.cmp(&that),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
@@ -73,7 +144,7 @@ impl PartialOrd for Threshold {
 
 impl fmt::Display for Threshold {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
+        match self.kappa {
             Some(score) => score.fmt(formatter),
             None => formatter.pad("unbounded"),
         }
@@ -82,7 +153,7 @@ impl fmt::Display for Threshold {
 
 impl Serialize for Threshold {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        self.kappa.serialize(serializer)
     }
 }
 
@@ -110,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_threshold_itself_is_retained() {
-        let kappa = Threshold::at(score(0.5));
+        let kappa = Threshold::candidate(score(0.5));
         assert!(kappa.retains(score(0.5)));
         assert!(kappa.retains(score(0.4)));
         assert!(!kappa.retains(score(0.5_f64.next_up())));
@@ -119,8 +190,8 @@ mod tests {
 
     #[test]
     fn unbounded_comes_last() {
-        assert!(Threshold::at(score(f64::MAX)) < Threshold::UNBOUNDED);
-        assert!(Threshold::at(score(0.1)) < Threshold::at(score(0.2)));
+        assert!(Threshold::candidate(score(f64::MAX)) < Threshold::UNBOUNDED);
+        assert!(Threshold::candidate(score(0.1)) < Threshold::candidate(score(0.2)));
         assert_eq!(
             Threshold::UNBOUNDED.cmp(&Threshold::UNBOUNDED),
             Ordering::Equal
@@ -130,13 +201,13 @@ mod tests {
     #[test]
     fn shown_and_written() {
         assert_eq!(Threshold::UNBOUNDED.to_string(), "unbounded");
-        assert_eq!(Threshold::at(score(0.25)).to_string(), "0.25");
+        assert_eq!(Threshold::candidate(score(0.25)).to_string(), "0.25");
         assert_eq!(
             serde_json::to_string(&Threshold::UNBOUNDED).unwrap(),
             "null"
         );
         assert_eq!(
-            serde_json::to_string(&Threshold::at(score(0.25))).unwrap(),
+            serde_json::to_string(&Threshold::candidate(score(0.25))).unwrap(),
             "0.25"
         );
     }

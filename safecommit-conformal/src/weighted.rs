@@ -4,6 +4,8 @@ mod fixed_point;
 mod select;
 mod table;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
@@ -168,7 +170,8 @@ impl WeightedScores {
     /// The threshold is unbounded if no weight is positive, or if that of the case alone exceeds
     /// alpha of the whole.
     pub fn calibrate(&self, alpha: Alpha, case: Weight) -> Calibration {
-        self.calibration(alpha, self.threshold(alpha, case), self.guarantee())
+        let guarantee = Arc::new(self.guarantee());
+        self.calibration(alpha, self.kappa(alpha, case), guarantee)
     }
 
     /// [`WeightedScores::calibrate`] for the logarithm of a weight.
@@ -186,17 +189,21 @@ impl WeightedScores {
 
     /// The threshold of [`WeightedScores::calibrate`] alone, under [`WeightedScores::guarantee`].
     pub fn threshold(&self, alpha: Alpha, case: Weight) -> Threshold {
+        let guarantee = Arc::new(self.guarantee());
+        Threshold::calibrated(self.kappa(alpha, case), alpha, &guarantee)
+    }
+
+    /// The score of that threshold; `None` if it is unbounded.
+    pub(crate) fn kappa(&self, alpha: Alpha, case: Weight) -> Option<Score> {
         let case = self.units.rounded_up(case);
-        select::smallest_reaching(&self.entries, case, alpha)
-            .and_then(Score::from_key)
-            .map_or(Threshold::UNBOUNDED, Threshold::at)
+        select::smallest_reaching(&self.entries, case, alpha).and_then(Score::from_key)
     }
 
     pub(crate) fn calibration(
         &self,
         alpha: Alpha,
-        threshold: Threshold,
-        guarantee: Guarantee,
+        kappa: Option<Score>,
+        guarantee: Arc<Guarantee>,
     ) -> Calibration {
         let n = self.scores.len() as u64;
         let missing = self
@@ -204,7 +211,7 @@ impl WeightedScores {
             .iter()
             .filter(|score| score.is_missing())
             .count() as u64;
-        let rank = threshold.finite().map_or(n + 1, |kappa| {
+        let rank = kappa.map_or(n + 1, |kappa| {
             let kappa = kappa.key();
             self.entries
                 .iter()
@@ -217,7 +224,7 @@ impl WeightedScores {
             missing,
             misses_counted: missing > 0,
             rank,
-            threshold,
+            threshold: Threshold::calibrated(kappa, alpha, &guarantee),
             guarantee,
             scores: self.digest(),
         }

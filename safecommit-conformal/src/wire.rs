@@ -1,6 +1,7 @@
 //! The wire form of a calibration and its validation.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -115,7 +116,7 @@ impl From<Calibration> for WireForm {
             misses_counted: calibration.misses_counted,
             rank: calibration.rank,
             threshold: calibration.threshold.finite(),
-            guarantee: calibration.guarantee,
+            guarantee: Arc::unwrap_or_clone(calibration.guarantee),
             scores_sha256: calibration.scores,
             checksum: calibration.scores,
         };
@@ -161,7 +162,7 @@ impl TryFrom<WireObject> for Calibration {
             }
         }
         let order_statistic = wire.guarantee.is_order_statistic();
-        let threshold = match wire.threshold {
+        match wire.threshold {
             Some(_) if rank > n || (order_statistic && rank > n - missing) => {
                 return Err(Error::ThresholdFinite {
                     rank,
@@ -174,8 +175,8 @@ impl TryFrom<WireObject> for Calibration {
                     observed: n - missing,
                 });
             }
-            threshold => threshold.map_or(Threshold::UNBOUNDED, Threshold::at),
-        };
+            _ => {}
+        }
         if n == 0 && wire.scores_sha256 != Digest::of_scores(&[]) {
             return Err(Error::Digest {
                 found: wire.scores_sha256,
@@ -189,17 +190,19 @@ impl TryFrom<WireObject> for Calibration {
             });
         }
         let WireForm {
+            threshold: kappa,
             guarantee,
             scores_sha256: scores,
             ..
         } = wire;
+        let guarantee = Arc::new(guarantee);
         Ok(Self {
             alpha,
             n,
             missing,
             misses_counted,
             rank,
-            threshold,
+            threshold: Threshold::calibrated(kappa, alpha, &guarantee),
             guarantee,
             scores,
         })

@@ -44,7 +44,9 @@ fn ranks_of_the_reference() {
         let scores: Vec<CalibrationScore> = (1..=n)
             .map(|i| Score::new(i as f64).unwrap().into())
             .collect();
-        let threshold = Calibration::split_conformal(alpha, &scores).threshold();
+        let threshold = Calibration::split_conformal(alpha, &scores)
+            .threshold()
+            .clone();
         assert_eq!(
             threshold.finite().map(Score::value),
             rank.map(|rank| rank as f64)
@@ -201,7 +203,7 @@ proptest! {
     fn retention_agrees_with_p_values(
         alpha in any_alpha(), scores in any_scores(), score in any_score(),
     ) {
-        let threshold = Calibration::split_conformal(alpha, &scores).threshold();
+        let threshold = Calibration::split_conformal(alpha, &scores).threshold().clone();
         if let CalibrationScore::Observed(tested) = score {
             let at_least = scores.iter().filter(|other| **other >= score).count() as u128;
             let one = 10_u128.pow(u32::from(alpha.scale()));
@@ -215,7 +217,7 @@ proptest! {
         one in any_alpha(), other in any_alpha(), scores in any_scores(),
     ) {
         let (smaller, larger) = (one.min(other), one.max(other));
-        let threshold = |alpha| Calibration::split_conformal(alpha, &scores).threshold();
+        let threshold = |alpha| Calibration::split_conformal(alpha, &scores).threshold().clone();
         prop_assert!(threshold(smaller) >= threshold(larger));
     }
 
@@ -224,9 +226,9 @@ proptest! {
         alpha in any_alpha(), mut scores in any_scores(), index: prop::sample::Index,
     ) {
         prop_assume!(!scores.is_empty());
-        let before = Calibration::split_conformal(alpha, &scores).threshold();
+        let before = Calibration::split_conformal(alpha, &scores).threshold().clone();
         *index.get_mut(&mut scores) = CalibrationScore::Missing;
-        prop_assert!(Calibration::split_conformal(alpha, &scores).threshold() >= before);
+        prop_assert!(Calibration::split_conformal(alpha, &scores).threshold().clone() >= before);
     }
 
     #[test]

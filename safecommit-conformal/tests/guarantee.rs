@@ -229,7 +229,9 @@ fn alpha_covers_counted_misses_while_the_threshold_is_finite() {
             .collect();
         let tested = case();
         let is_unsafe = |scores: &[CalibrationScore]| {
-            let threshold = Calibration::split_conformal(level, scores).threshold();
+            let threshold = Calibration::split_conformal(level, scores)
+                .threshold()
+                .clone();
             let retained = tested
                 .observed()
                 .is_some_and(|score| threshold.retains(score));

@@ -110,7 +110,7 @@ fn shrinkage(criterion: &mut Criterion) {
         };
         let (settings, mut workspace) = (Settings::default(), Workspace::default());
         let mut controller =
-            Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+            Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
         group.throughput(Throughput::Elements(worlds as u64));
         group.bench_function(BenchmarkId::from_parameter(worlds), |bencher| {
             bencher.iter(|| controller.shrinkages());
@@ -121,7 +121,7 @@ fn shrinkage(criterion: &mut Criterion) {
 
 /// Plays the problem to its end, every question answered with yes.
 fn decide(problem: &Problem, settings: &Settings, workspace: &mut Workspace) -> usize {
-    let mut controller = Controller::start(problem, settings, Threshold::UNBOUNDED, workspace);
+    let mut controller = Controller::start(problem, settings, Threshold::unbounded(), workspace);
     while let Step::Probe(choice) = controller.next_step() {
         if controller.observe(choice.probe, YES).is_err() {
             break;

@@ -105,7 +105,7 @@ impl Case {
     /// makes probes itself goes on from here.
     pub fn controller<'a>(
         &'a self,
-        calibration: Option<&Calibration>,
+        calibration: Option<&'a Calibration>,
         workspace: &'a mut Workspace,
     ) -> Controller<'a> {
         let threshold = threshold_of(calibration);
@@ -133,7 +133,7 @@ impl Case {
         controller: &mut Controller<'_>,
     ) -> Result<DecisionRecord, ForeignController> {
         if !std::ptr::eq(controller.problem(), &self.problem)
-            || controller.threshold() != threshold_of(calibration)
+            || !controller.threshold().is_same_as(threshold_of(calibration))
         {
             return Err(ForeignController);
         }
@@ -196,8 +196,8 @@ impl Decision {
     }
 }
 
-fn threshold_of(calibration: Option<&Calibration>) -> Threshold {
-    calibration.map_or(Threshold::UNBOUNDED, Calibration::threshold)
+fn threshold_of(calibration: Option<&Calibration>) -> &Threshold {
+    calibration.map_or(Threshold::unbounded(), Calibration::threshold)
 }
 
 /// SHA-256 of the request's canonical JSON: fields in their declared order, absent ones as they

@@ -30,7 +30,7 @@ use crate::problem::Subject;
 /// problem.add_world(Score::ZERO, [send])?;
 /// let (settings, mut workspace) = (Settings::default(), Workspace::default());
 /// let mut controller =
-///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+///     Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
 /// let Step::Commit(certificate) = controller.next_step() else {
 ///     panic!("sending is safe in the one world there is");
 /// };
@@ -133,7 +133,7 @@ impl PlausibleSet<'_> {
             subject: self.problem().subject(),
             action,
             worlds: self.size(),
-            threshold: self.threshold(),
+            threshold: self.threshold().clone(),
             observations: self.observations(),
         })
     }
@@ -183,10 +183,11 @@ impl Certificate {
         self.worlds
     }
 
-    /// The threshold of the plausible set.
+    /// The threshold of the plausible set, with what it promises: level and guarantee of the calibration
+    /// that it came out of. Unbounded and without either if nothing was excluded by its score.
     #[must_use]
-    pub fn threshold(&self) -> Threshold {
-        self.threshold
+    pub fn threshold(&self) -> &Threshold {
+        &self.threshold
     }
 
     /// How many reports (answers and failures of probes) had come in.

@@ -42,7 +42,7 @@ mod verify;
 ///
 /// let (settings, mut workspace) = (Settings::default(), Workspace::default());
 /// let mut controller =
-///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+///     Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
 /// assert!(matches!(controller.next_step(), Step::Probe(choice) if choice.probe == check));
 /// controller.observe(check, YES)?;
 /// let Step::Commit(certificate) = controller.next_step() else {
@@ -56,7 +56,7 @@ mod verify;
 pub struct Controller<'a> {
     problem: &'a Problem,
     settings: &'a Settings,
-    threshold: Threshold,
+    threshold: &'a Threshold,
     workspace: &'a mut Workspace,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Controller<'a> {
     pub fn start(
         problem: &'a Problem,
         settings: &'a Settings,
-        threshold: Threshold,
+        threshold: &'a Threshold,
         workspace: &'a mut Workspace,
     ) -> Self {
         let support = problem.support();
@@ -275,7 +275,10 @@ impl<'a> Controller<'a> {
         certificate: Certificate,
         action: usize,
     ) -> Result<usize, CertificateError> {
-        if certificate.threshold() != self.threshold_in_force() {
+        if !certificate
+            .threshold()
+            .is_same_as(self.threshold_in_force())
+        {
             return Err(CertificateError::OtherThreshold);
         }
         let action =
@@ -339,7 +342,7 @@ impl<'a> Controller<'a> {
 
     /// The threshold that the controller was started with.
     #[must_use]
-    pub fn threshold(&self) -> Threshold {
+    pub fn threshold(&self) -> &'a Threshold {
         self.threshold
     }
 
@@ -373,9 +376,9 @@ impl<'a> Controller<'a> {
     }
 
     /// A reopened set excludes nothing by its score.
-    fn threshold_in_force(&self) -> Threshold {
+    fn threshold_in_force(&self) -> &'a Threshold {
         if self.workspace.reopened {
-            Threshold::UNBOUNDED
+            Threshold::unbounded()
         } else {
             self.threshold
         }

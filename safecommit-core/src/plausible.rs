@@ -29,7 +29,7 @@ use crate::signature::{ActionSet, Signature, SignatureMatrix};
 /// problem.add_world(Score::new(0.1)?, [send])?;
 /// let (settings, mut workspace) = (Settings::default(), Workspace::default());
 /// let mut controller =
-///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+///     Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
 /// let Plausibility::Plausible(plausible) = controller.plausible() else {
 ///     panic!("two worlds are plausible");
 /// };
@@ -43,7 +43,7 @@ use crate::signature::{ActionSet, Signature, SignatureMatrix};
 pub struct PlausibleSet<'a> {
     problem: &'a Problem,
     retained: &'a Retained,
-    threshold: Threshold,
+    threshold: &'a Threshold,
     observations: usize,
     size: NonZeroUsize,
 }
@@ -57,7 +57,7 @@ pub struct PlausibleSet<'a> {
 /// let problem = Problem::new(Subject([4; 32])); // no world was proposed
 /// let (settings, mut workspace) = (Settings::default(), Workspace::default());
 /// let mut controller =
-///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+///     Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
 /// assert!(matches!(controller.plausible(), Plausibility::Empty));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,7 @@ impl<'a> PlausibleSet<'a> {
 
     /// The threshold that the scores were held against.
     #[must_use]
-    pub fn threshold(&self) -> Threshold {
+    pub fn threshold(&self) -> &'a Threshold {
         self.threshold
     }
 
@@ -292,7 +292,7 @@ impl Retained {
     pub(crate) fn plausibility<'a>(
         &'a self,
         problem: &'a Problem,
-        threshold: Threshold,
+        threshold: &'a Threshold,
         observations: usize,
     ) -> Plausibility<'a> {
         match NonZeroUsize::new(self.members.len()) {

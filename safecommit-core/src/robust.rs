@@ -35,7 +35,7 @@ use crate::settings::Settings;
 /// let send = problem.add_action(Action::default())?;
 /// problem.add_world(Score::ZERO, [send])?;
 /// let (settings, mut workspace) = (Settings::default(), Workspace::default());
-/// let controller = Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+/// let controller = Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
 /// assert!(controller.certify_robustly(send, [] as [OneMore; 0]).is_ok());
 /// assert!(controller.certify_robustly(send, [OneMore]).is_err());
 /// # Ok::<(), safecommit_core::ProblemError>(())
@@ -222,7 +222,7 @@ pub struct Atom {
 /// let atoms = EvidenceAtoms::new(&problem, vec![record])?;
 ///
 /// let (settings, mut workspace) = (Settings::default(), Workspace::default());
-/// let controller = Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+/// let controller = Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
 /// assert!(controller.certify_robustly(send, atoms.drops(0)).is_ok());
 /// assert!(controller.certify_robustly(send, atoms.drops(1)).is_err()); // it hangs on one record
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -37,7 +37,7 @@ const ROUNDING: f64 = 1e-14;
 /// problem.add_probe(Cost::new(2.0)?, Probability::ZERO, which)?;
 /// let (settings, mut workspace) = (Settings::default(), Workspace::default());
 /// let mut controller =
-///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+///     Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
 /// // One half of the mass blocks either action, and the answer removes all of it.
 /// let choice = controller.shrinkages()[0];
 /// assert_eq!((choice.shrinkage, choice.score), (0.5, 0.25));

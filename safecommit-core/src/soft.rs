@@ -25,7 +25,7 @@ use crate::units::Probability;
 /// problem.add_world(Score::new(1.0)?, [])?;
 /// let (settings, mut workspace) = (Settings::default(), Workspace::default());
 /// let mut controller =
-///     Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+///     Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
 /// let Plausibility::Plausible(plausible) = controller.plausible() else {
 ///     panic!("two worlds are plausible");
 /// };

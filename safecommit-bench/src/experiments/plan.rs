@@ -116,8 +116,9 @@ pub(super) fn tune(
 /// Conflict abstention with the threshold of `calibration` and the margin tuned on `validation`.
 #[must_use]
 pub fn tuned(alpha: Alpha, calibration: &[Episode], validation: &[Episode]) -> ConflictAbstention {
-    let threshold = calibrate(alpha, calibration).threshold();
-    ConflictAbstention::new(threshold, tune_margin(alpha, threshold, validation))
+    let calibration = calibrate(alpha, calibration);
+    let margin = tune_margin(alpha, calibration.threshold(), validation);
+    ConflictAbstention::new(calibration.threshold(), margin)
 }
 
 pub(super) fn draw(

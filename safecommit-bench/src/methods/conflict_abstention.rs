@@ -14,7 +14,7 @@ use crate::episode::Episode;
 /// rival is, and it acts like [`super::SingleWorld`].
 ///
 /// Swept over the margin, it traces risk against coverage: a larger margin commits in fewer episodes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ConflictAbstention {
     threshold: Threshold,
     margin: Margin,
@@ -32,7 +32,8 @@ pub enum Margin {
 impl ConflictAbstention {
     /// With this threshold and margin.
     #[must_use]
-    pub fn new(threshold: Threshold, margin: Margin) -> Self {
+    pub fn new(threshold: &Threshold, margin: Margin) -> Self {
+        let threshold = threshold.clone();
         Self { threshold, margin }
     }
 
@@ -45,7 +46,7 @@ impl ConflictAbstention {
 
 impl Method for ConflictAbstention {
     fn decide(&self, environment: &mut Environment<'_>, _: &mut Scratch) -> Verdict {
-        let Some((action, gap)) = leading_action(environment.proposed(), self.threshold) else {
+        let Some((action, gap)) = leading_action(environment.proposed(), &self.threshold) else {
             return fallback(environment.proposed());
         };
         match gap {
@@ -59,7 +60,7 @@ impl Method for ConflictAbstention {
 /// score to the lowest score of a retained world in which the action is not safe, in millionths.
 fn leading_action(
     proposed: &[ProposedWorld],
-    threshold: Threshold,
+    threshold: &Threshold,
 ) -> Option<(usize, Option<u32>)> {
     let best = proposed.iter().min_by_key(|world| world.rank())?;
     let action = best.action()?;
@@ -85,15 +86,15 @@ fn leading_action(
 ///     (0..count).map(|index| generator.draw(index).episode().clone()).collect()
 /// };
 /// let alpha = "0.05".parse()?;
-/// let threshold = calibrate(alpha, &draw(Split::Calibration, 500)).threshold();
-/// let margin = tune_margin(alpha, threshold, &draw(Split::Validation, 500));
+/// let calibration = calibrate(alpha, &draw(Split::Calibration, 500));
+/// let margin = tune_margin(alpha, calibration.threshold(), &draw(Split::Validation, 500));
 /// assert!(margin > Margin::Millionths(0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
 pub fn tune_margin<'a>(
     alpha: Alpha,
-    threshold: Threshold,
+    threshold: &Threshold,
     validation: impl IntoIterator<Item = &'a Episode>,
 ) -> Margin {
     let mut episodes = 0_u32;

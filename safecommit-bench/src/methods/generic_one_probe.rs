@@ -9,7 +9,7 @@ use super::{Environment, Method, ProposedWorld, Scratch, Verdict, fallback};
 /// Asks about one retained world, uniformly at random among them; confirmed, it takes that world's
 /// action, else that of the remaining retained world with the lowest (score, position). Falls back
 /// when none is retained or left. It guarantees nothing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct GenericOneProbe {
     threshold: Threshold,
 }
@@ -17,7 +17,8 @@ pub struct GenericOneProbe {
 impl GenericOneProbe {
     /// Retains worlds by this threshold.
     #[must_use]
-    pub fn new(threshold: Threshold) -> Self {
+    pub fn new(threshold: &Threshold) -> Self {
+        let threshold = threshold.clone();
         Self { threshold }
     }
 }

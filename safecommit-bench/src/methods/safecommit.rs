@@ -14,7 +14,7 @@ use super::{Environment, Method, Scratch, Verdict};
 ///
 /// Swept over alpha, which moves the threshold, it traces risk against coverage: a smaller alpha retains more
 /// worlds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SafeCommit {
     threshold: Threshold,
     settings: Settings,
@@ -24,10 +24,10 @@ impl SafeCommit {
     /// With this threshold, temperature of the weights and most probes an episode. A temperature that
     /// the controller refuses leaves its default in place.
     #[must_use]
-    pub fn new(threshold: Threshold, temperature: f64, max_probes: u32) -> Self {
+    pub fn new(threshold: &Threshold, temperature: f64, max_probes: u32) -> Self {
         let settings = Settings::default();
         Self {
-            threshold,
+            threshold: threshold.clone(),
             settings: settings
                 .with_temperature(temperature)
                 .unwrap_or(settings)
@@ -52,7 +52,7 @@ impl Method for SafeCommit {
             return fallback(Reason::Error(Fault::Inconsistent));
         };
         let workspace = &mut scratch.workspace;
-        let mut controller = Controller::start(problem, &self.settings, self.threshold, workspace);
+        let mut controller = Controller::start(problem, &self.settings, &self.threshold, workspace);
         loop {
             match controller.next_step() {
                 Step::Probe(choice) => {

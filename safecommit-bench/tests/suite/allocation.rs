@@ -13,9 +13,10 @@ fn a_decision_allocates_nothing_after_the_first() {
     let calibration: Vec<_> = (0..500)
         .map(|index| generator.draw(index).episode().clone())
         .collect();
-    let threshold = calibrate(parameters.experiments.alpha, &calibration).threshold();
+    let calibration = calibrate(parameters.experiments.alpha, &calibration);
+    let threshold = calibration.threshold();
     let settings = MethodSettings {
-        threshold,
+        threshold: threshold.clone(),
         temperature: parameters.experiments.temperature.get(),
         max_probes: 4,
         conflict: ConflictAbstention::new(threshold, Margin::Millionths(100_000)),

@@ -7,7 +7,7 @@ use safecommit_bench::{
     Generator, Method, Parameters, PolicyOnly, SafeCommit, ScalarConfidence, Split, Suite,
     calibrate, simulate, tune_confidence,
 };
-use safecommit_conformal::Threshold;
+use safecommit_conformal::Calibration;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
@@ -57,7 +57,7 @@ fn tune(parameters: &Parameters, max_probes: u32) -> ConfidenceThreshold {
 fn build(
     name: &str,
     parameters: &Parameters,
-    threshold: Threshold,
+    calibration: &Calibration,
     confidence: ConfidenceThreshold,
     max_probes: u32,
 ) -> Box<dyn Method> {
@@ -69,8 +69,11 @@ fn build(
         "execution_containment" => {
             Box::new(ExecutionContainment::new(temperature, always, max_probes))
         }
-        "safecommit" => Box::new(SafeCommit::new(threshold, temperature.get(), max_probes)),
-        _ => panic!("unknown method `{name}`"),
+        _ => {
+            assert_eq!(name, "safecommit");
+            let threshold = calibration.threshold();
+            Box::new(SafeCommit::new(threshold, temperature.get(), max_probes))
+        }
     }
 }
 
@@ -133,7 +136,7 @@ fn every_count_of_compared_methods_is_that_of_the_second_model() {
     for &seed in &parameters.experiments.seeds.get()[..3] {
         let calibration = generator(&parameters, seed, Split::Calibration);
         let calibration = draw(&calibration, parameters.experiments.calibration.get());
-        let threshold = || calibrate(parameters.experiments.alpha, &calibration).threshold();
+        let calibration = calibrate(parameters.experiments.alpha, &calibration);
         let rows: Vec<&Row> = goldens.rows.iter().filter(|row| row.seed == seed).collect();
         let cells: Vec<Cell> = rows
             .iter()
@@ -141,7 +144,7 @@ fn every_count_of_compared_methods_is_that_of_the_second_model() {
                 method: build(
                     &row.method,
                     &parameters,
-                    threshold(),
+                    &calibration,
                     confidence[&row.max_probes],
                     row.max_probes,
                 ),
@@ -174,9 +177,9 @@ fn every_count_of_compared_methods_is_that_of_the_second_model() {
 #[test]
 fn any_number_of_threads_gives_the_same_counts() {
     let parameters = project();
-    let threshold = {
+    let calibration = {
         let generator = generator(&parameters, 1_000_003, Split::Calibration);
-        calibrate(parameters.experiments.alpha, &draw(&generator, 300)).threshold()
+        calibrate(parameters.experiments.alpha, &draw(&generator, 300))
     };
     let share = 0.7.try_into().unwrap();
     let names = [
@@ -191,7 +194,7 @@ fn any_number_of_threads_gives_the_same_counts() {
             method: build(
                 name,
                 &parameters,
-                threshold.clone(),
+                &calibration,
                 ConfidenceThreshold::AtLeast(share),
                 2,
             ),

@@ -46,7 +46,7 @@ impl Method for CompressedBeforeProbing {
         }
         let mut workspace = Workspace::default();
         let mut controller =
-            Controller::start(&problem, &self.settings, self.threshold, &mut workspace);
+            Controller::start(&problem, &self.settings, &self.threshold, &mut workspace);
         loop {
             match controller.next_step() {
                 Step::Commit(certificate) => {
@@ -82,7 +82,8 @@ fn compressing_before_probing_breaks_the_guarantee_s_margin() {
         let calibration: Vec<Episode> = (0..experiments.calibration.get())
             .map(|index| generator(Split::Calibration).draw(index).episode().clone())
             .collect();
-        let threshold = calibrate(experiments.alpha, &calibration).threshold();
+        let calibration = calibrate(experiments.alpha, &calibration);
+        let threshold = calibration.threshold();
         let (temperature, budget) = (experiments.temperature.get(), experiments.max_probes);
         let settings = Settings::default()
             .with_temperature(temperature)
@@ -96,7 +97,7 @@ fn compressing_before_probing_breaks_the_guarantee_s_margin() {
         let cells = [
             cell(Box::new(SafeCommit::new(threshold, temperature, budget))),
             cell(Box::new(CompressedBeforeProbing {
-                threshold,
+                threshold: threshold.clone(),
                 settings,
             })),
         ];

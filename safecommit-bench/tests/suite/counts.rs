@@ -221,7 +221,7 @@ fn other_methods_have_neither_coverage_nor_causes() {
 
 #[test]
 fn an_unbounded_threshold_retains_every_true_world() {
-    let method = SafeCommit::new(Threshold::UNBOUNDED, 0.25, 0);
+    let method = SafeCommit::new(Threshold::unbounded(), 0.25, 0);
     let worlds: [(u32, &[usize]); 2] = [(0, &[0]), (1_000_000, &[0, 1])];
     let safe = Counts {
         safe_commits: 1,

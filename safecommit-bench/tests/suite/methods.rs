@@ -135,7 +135,7 @@ fn a_world_that_no_probe_asks_about_stays_a_hypothesis() {
 
 #[test]
 fn conflict_abstention_falls_back_on_a_gap_within_the_margin() {
-    let check = |worlds: &[(u32, &[usize])], kappa: Threshold, margin, expected| {
+    let check = |worlds: &[(u32, &[usize])], kappa: &Threshold, margin, expected| {
         let method = ConflictAbstention::new(kappa, margin);
         let ending = ending(&method, &episode(worlds, 0), &mut Memory::default());
         assert_eq!((ending.verdict, ending.probes.len()), (expected, 0));
@@ -232,7 +232,11 @@ fn tuning_agrees_with_trying_every_margin() {
         .map(|index| generator.draw(index).episode().clone())
         .collect();
     let mut margins = Vec::new();
-    for kappa in [threshold(400_000), threshold(800_000), Threshold::UNBOUNDED] {
+    for kappa in [
+        threshold(400_000),
+        threshold(800_000),
+        Threshold::unbounded(),
+    ] {
         let gaps = episodes.iter().filter_map(|episode| gap(episode, kappa));
         let mut candidates: Vec<Margin> = gaps.map(Margin::Millionths).collect();
         candidates.push(Margin::Infinite);
@@ -258,7 +262,7 @@ fn tuning_agrees_with_trying_every_margin() {
 }
 
 /// The gap to the best retained rival, in an episode with one safe action a world.
-fn gap(episode: &Episode, kappa: Threshold) -> Option<u32> {
+fn gap(episode: &Episode, kappa: &Threshold) -> Option<u32> {
     let worlds = episode.worlds();
     let best = worlds.iter().min_by_key(|world| world.score).unwrap();
     let rivals = worlds.iter().filter(|world| world.safe != best.safe);

@@ -46,19 +46,19 @@ fn goldens() -> Goldens {
     serde_json::from_str(include_str!("../../second-model/goldens/counts.json")).unwrap()
 }
 
-fn millionths(threshold: Threshold) -> Option<u32> {
+fn millionths(threshold: &Threshold) -> Option<u32> {
     let score = threshold.finite()?;
     Some((score.value() * 1e6).round() as u32)
 }
 
 fn settings(
     parameters: &Parameters,
-    threshold: Threshold,
+    threshold: &Threshold,
     max_probes: u32,
     conflict: ConflictAbstention,
 ) -> MethodSettings {
     MethodSettings {
-        threshold,
+        threshold: threshold.clone(),
         temperature: parameters.experiments.temperature.get(),
         max_probes,
         conflict,
@@ -71,10 +71,11 @@ fn draw(generator: &Generator, count: u64) -> Vec<Episode> {
 }
 
 /// What conflict abstention is tuned to at a level.
-fn tune(data: &[Vec<Episode>; 2], alpha: Alpha) -> (Threshold, Margin) {
+fn tune(data: &[Vec<Episode>; 2], alpha: Alpha) -> ConflictAbstention {
     let [calibration, validation] = data;
-    let threshold = calibrate(alpha, calibration).threshold();
-    (threshold, tune_margin(alpha, threshold, validation))
+    let calibration = calibrate(alpha, calibration);
+    let margin = tune_margin(alpha, calibration.threshold(), validation);
+    ConflictAbstention::new(calibration.threshold(), margin)
 }
 
 fn frozen_splits(parameters: &Parameters) -> [Vec<Episode>; 2] {
@@ -94,8 +95,10 @@ fn margins_are_tuned_alike() {
     let goldens = goldens().frozen;
     assert_eq!(goldens.len(), parameters.experiments.alphas.len());
     for (alpha, golden) in goldens {
-        let (threshold, margin) = tune(&splits, alpha.parse().unwrap());
-        assert_eq!(millionths(threshold), golden.kappa, "{alpha}");
+        let alpha = alpha.parse().unwrap();
+        let calibration = calibrate(alpha, &splits[0]);
+        assert_eq!(millionths(calibration.threshold()), golden.kappa, "{alpha}");
+        let margin = tune(&splits, alpha).margin();
         let expected = golden.margin.map_or(Margin::Infinite, Margin::Millionths);
         assert_eq!(margin, expected, "{alpha}");
     }
@@ -129,10 +132,10 @@ fn every_count_is_that_of_the_second_model() {
             .filter(|row| row.seed == *seed)
             .collect();
         let cell = |row: &&Row| {
-            let threshold = calibrate(row.alpha, &calibration).threshold();
+            let calibration = calibrate(row.alpha, &calibration);
+            let threshold = calibration.threshold();
             assert_eq!(millionths(threshold), row.kappa);
-            let (kappa, margin) = tune(&splits, row.alpha);
-            let conflict = ConflictAbstention::new(kappa, margin);
+            let conflict = tune(&splits, row.alpha);
             Cell {
                 method: row.method.build(&settings(
                     &parameters,
@@ -190,8 +193,10 @@ fn every_decision_on_the_frozen_test_split_is_that_of_the_second_model() {
             panic!("{case}");
         };
         assert_eq!(split, "test");
-        let (kappa, margin) = tune(&splits, alpha.parse().unwrap());
-        let conflict = ConflictAbstention::new(kappa, margin);
+        let alpha = alpha.parse().unwrap();
+        let conflict = tune(&splits, alpha);
+        let calibration = calibrate(alpha, &splits[0]);
+        let kappa = calibration.threshold();
         let max_probes = max_probes.parse().unwrap();
         let method = method.parse::<MethodName>().unwrap().build(&settings(
             &parameters,

@@ -41,10 +41,11 @@ pub(super) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let validation = data.episodes(Split::Validation)?;
     let test = data.episodes(Split::Test)?;
 
-    let threshold = calibrate(arguments.alpha, &calibration).threshold();
+    let calibrated = calibrate(arguments.alpha, &calibration);
+    let threshold = calibrated.threshold();
     let kappa = threshold.finite().map(|score| score.value());
     let method = arguments.method.build(&MethodSettings {
-        threshold,
+        threshold: threshold.clone(),
         temperature: Parameters::project()?.experiments.temperature.get(),
         max_probes: arguments.max_probes,
         conflict: tuned(arguments.alpha, &calibration, &validation),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{RiskCurves, RiskError};
 use crate::score::{CalibrationScore, Score};
+use crate::threshold::Threshold;
 
 /// The loss of one case as a function of the threshold: constant between breakpoints, and at a
 /// breakpoint already what it is after it.
@@ -41,6 +42,44 @@ impl RiskCurve {
             }),
             None => Ok(Self { first, steps }),
         }
+    }
+
+    /// The loss of one case by trying out every threshold at which it can change: those at `scores`, the
+    /// scores of the case's own worlds, in any order. `first` is the loss below all of them, where
+    /// nothing is plausible: 0 for a loss of acting, since an empty plausible set falls back.
+    ///
+    /// `loss` decides the case once at each of these thresholds, with whatever answers it would have
+    /// had there, and it has to be a function of the case and the threshold alone: equal random numbers at
+    /// every threshold. The thresholds promise nothing, and are for this trial only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use safecommit_conformal::{RiskCurve, Score};
+    ///
+    /// // An unsafe action is certified while only the world that suggests it is plausible.
+    /// let [suggests, forbids] = [0.1, 0.6].map(|value| Score::new(value).unwrap());
+    /// let curve = RiskCurve::replay([forbids, suggests], 0, |threshold| {
+    ///     u32::from(threshold.retains(suggests) && !threshold.retains(forbids))
+    /// });
+    /// assert_eq!(curve.steps(), [(suggests, 1), (forbids, 0)]);
+    /// ```
+    pub fn replay(
+        scores: impl IntoIterator<Item = Score>,
+        first: u32,
+        mut loss: impl FnMut(&Threshold) -> u32,
+    ) -> Self {
+        let mut scores: Vec<Score> = scores.into_iter().collect();
+        scores.sort_unstable();
+        scores.dedup();
+        let mut steps: Vec<(Score, u32)> = Vec::with_capacity(scores.len());
+        for score in scores {
+            let here = loss(&Threshold::candidate(score));
+            if here != steps.last().map_or(first, |(_, loss)| *loss) {
+                steps.push((score, here));
+            }
+        }
+        Self { first, steps }
     }
 
     /// The coverage loss: 1 until the threshold reaches the score of the true world, 1 always if it

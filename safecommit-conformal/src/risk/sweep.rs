@@ -1,5 +1,7 @@
 //! The smallest threshold down to which losses stay within what is allowed.
 
+use std::sync::Arc;
+
 use super::{RiskCurves, RiskError};
 use crate::alpha::Alpha;
 use crate::calibration::Calibration;
@@ -17,7 +19,7 @@ impl RiskCurves {
     ///
     /// [`RiskError::Unattainable`] if the sum exceeds what is allowed where all is retained, unless
     /// it is 0 there: then the unbounded threshold is the end at which risk is 0 by design.
-    fn sweep(&self, allowed: Option<u64>) -> Result<Threshold, RiskError> {
+    fn sweep(&self, allowed: Option<u64>) -> Result<Option<Score>, RiskError> {
         let losses: u64 = self
             .curves()
             .iter()
@@ -25,7 +27,7 @@ impl RiskCurves {
             .sum();
         if allowed.is_none_or(|allowed| losses > allowed) {
             return if losses == 0 {
-                Ok(Threshold::UNBOUNDED)
+                Ok(None)
             } else {
                 Err(RiskError::Unattainable { losses })
             };
@@ -42,18 +44,16 @@ impl RiskCurves {
         }
         gains.sort_unstable_by(|one, other| other.cmp(one));
         let mut sum = i128::from(losses);
-        let mut threshold = Threshold::UNBOUNDED;
+        let mut kappa = None;
         for same in gains.chunk_by(|one, other| one.0 == other.0) {
             if sum > allowed {
                 break;
             }
             // From this breakpoint on the sum is what it is now.
-            threshold = same
-                .first()
-                .map_or(threshold, |(score, _)| Threshold::at(*score));
+            kappa = same.first().map_or(kappa, |(score, _)| Some(*score));
             sum += same.iter().map(|(_, gain)| i128::from(*gain)).sum::<i128>();
         }
-        Ok(threshold)
+        Ok(kappa)
     }
 
     /// The calibration with the threshold that `allowed` gives, in units of the scale.
@@ -63,6 +63,7 @@ impl RiskCurves {
         allowed: Option<u64>,
         guarantee: Guarantee,
     ) -> Result<Calibration, RiskError> {
+        let guarantee = Arc::new(guarantee);
         let n = self.cases();
         let whole = allowed.map(|allowed| (allowed / u64::from(self.scale())).min(n));
         Ok(Calibration {
@@ -71,7 +72,7 @@ impl RiskCurves {
             missing: self.missing().unwrap_or(0),
             misses_counted: self.missing().is_some(),
             rank: whole.map_or(n + 1, |whole| n - whole),
-            threshold: self.sweep(allowed)?,
+            threshold: Threshold::calibrated(self.sweep(allowed)?, alpha, &guarantee),
             guarantee,
             scores: self.digest(),
         })

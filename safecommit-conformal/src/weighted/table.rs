@@ -1,5 +1,7 @@
 //! Weighted scores, sorted once for many cases.
 
+use std::sync::Arc;
+
 use super::WeightedScores;
 use super::fixed_point::Units;
 use super::select::Sums;
@@ -28,7 +30,7 @@ use crate::weight::Weight;
 #[derive(Debug, Clone)]
 pub struct WeightedTable {
     units: Units,
-    guarantee: Guarantee,
+    guarantee: Arc<Guarantee>,
     /// Distinct keys, ascending.
     keys: Vec<u64>,
     /// The weight up to and including each key, rounded down.
@@ -66,7 +68,7 @@ impl WeightedTable {
         }
         Self {
             units: weighted.units,
-            guarantee: weighted.guarantee(),
+            guarantee: Arc::new(weighted.guarantee()),
             keys,
             up_to,
             from,
@@ -80,9 +82,12 @@ impl WeightedTable {
 
     /// The threshold of [`WeightedScores::calibrate`].
     pub fn threshold(&self, alpha: Alpha, case: Weight) -> Threshold {
-        let Some(case) = self.units.rounded_up(case) else {
-            return Threshold::UNBOUNDED;
-        };
+        Threshold::calibrated(self.kappa(alpha, case), alpha, &self.guarantee)
+    }
+
+    /// The score of the threshold; `None` if it is unbounded.
+    fn kappa(&self, alpha: Alpha, case: Weight) -> Option<Score> {
+        let case = self.units.rounded_up(case)?;
         // Whether enough weight lies up to a key only ever changes from no to yes.
         let (mut low, mut high) = (0, self.keys.len());
         while low < high {
@@ -97,10 +102,7 @@ impl WeightedTable {
                 low = middle + 1;
             }
         }
-        self.keys
-            .get(low)
-            .and_then(|key| Score::from_key(*key))
-            .map_or(Threshold::UNBOUNDED, Threshold::at)
+        self.keys.get(low).and_then(|key| Score::from_key(*key))
     }
 
     /// The weighted p-value `(sum_{s_i >= s} w_i + w) / (sum_i w_i + w)` of a score, for a case of

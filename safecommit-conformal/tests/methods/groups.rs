@@ -44,7 +44,7 @@ fn p_values_and_thresholds_of_the_reference() {
         });
         assert_eq!(
             own.threshold_for(&group),
-            Ok(kappa.max(pool.threshold())),
+            Ok(&kappa.max(pool.threshold().clone())),
             "{group} {level}"
         );
     }
@@ -68,9 +68,9 @@ fn own_threshold(
         .filter(|case| case.0 == *group)
         .map(|case| case.1)
         .collect();
-    let threshold = Calibration::split_conformal(level, &own).threshold();
-    assert_eq!(threshold.finite(), Some(expect));
-    threshold
+    let calibration = Calibration::split_conformal(level, &own);
+    assert_eq!(calibration.threshold().finite(), Some(expect));
+    calibration.threshold().clone()
 }
 
 /// Nine cases suffice at level 0.1: a stratum with fewer uses the nearest group that has them.
@@ -219,11 +219,13 @@ fn groups_are_covered_each_by_its_own_threshold() {
                 MondrianCalibration::new(level, taxonomy, &list, Misses::AsListed).unwrap();
             let group = stratum("strange");
             let threshold = match which {
-                0 => mondrian.calibration(&group).unwrap().threshold(),
-                1 => mondrian.group_and_pool(&group).unwrap().threshold(),
+                0 => mondrian.calibration(&group).unwrap().threshold().clone(),
+                1 => mondrian.group_and_pool(&group).unwrap().threshold().clone(),
                 _ => {
                     let all: Vec<CalibrationScore> = list.iter().map(|case| case.1).collect();
-                    Calibration::split_conformal(level, &all).threshold()
+                    Calibration::split_conformal(level, &all)
+                        .threshold()
+                        .clone()
                 }
             };
             threshold.retains(score(3.0 * uniform()))

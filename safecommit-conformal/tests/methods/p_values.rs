@@ -53,7 +53,9 @@ fn p_value_and_threshold_agree_on_twenty_thousand_cases_with_ties() {
             .collect();
         let level = Alpha::from_digits(1 + (uniform() * 98.0) as u64, 2).unwrap();
         let tested = score((uniform() * 8.0).floor());
-        let threshold = Calibration::split_conformal(level, &calibration).threshold();
+        let threshold = Calibration::split_conformal(level, &calibration)
+            .threshold()
+            .clone();
         let p = PValues::new(&calibration).of(tested.into());
         assert_eq!(
             threshold.retains(tested),

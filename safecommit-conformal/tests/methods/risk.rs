@@ -38,6 +38,7 @@ fn risk_control_of_the_reference_with_equality_at_the_boundary() {
         Calibration::risk_controlled(alpha(text), &curves)
             .unwrap()
             .threshold()
+            .clone()
     };
     assert_eq!(below("0.099999999999999999").finite(), Some(score(0.5)));
     assert!(below("0.049999999999999999").is_unbounded());
@@ -294,5 +295,47 @@ fn losses_that_are_none_are_refused() {
     ] {
         assert!(calibration.threshold().is_unbounded());
         assert_eq!(calibration.rank(), 1);
+    }
+}
+
+/// A replay tries each score once, in order, and keeps a step only where the loss changes.
+#[test]
+fn a_replay_is_the_loss_at_every_threshold() {
+    let scores: Vec<Score> = [0.5, 0.1, 0.3, 0.3, 0.9]
+        .map(|value| Score::new(value).unwrap())
+        .into();
+    // Bit i is the loss at the i-th smallest score.
+    for losses in 0_u32..16 {
+        for first in [0, 1] {
+            let mut tried = Vec::new();
+            let curve = RiskCurve::replay(scores.iter().copied(), first, |threshold| {
+                assert_eq!((threshold.guarantee(), threshold.alpha()), (None, None));
+                tried.push(threshold.finite().unwrap());
+                losses >> (tried.len() - 1) & 1
+            });
+            let mut sorted = scores.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            assert_eq!(tried, sorted);
+            for (place, score) in sorted.iter().enumerate() {
+                assert_eq!(
+                    curve.at(*score),
+                    losses >> place & 1,
+                    "{losses:b} at {score}"
+                );
+            }
+            assert_eq!(curve.at(Score::ZERO), first);
+            assert!(
+                curve
+                    .steps()
+                    .iter()
+                    .scan(first, |before, step| {
+                        let changed = *before != step.1;
+                        *before = step.1;
+                        Some(changed)
+                    })
+                    .all(|changed| changed)
+            );
+        }
     }
 }

@@ -55,7 +55,9 @@ fn learn_then_test_exceeds_the_level_as_rarely_as_stated() {
     let mut exceeded = |calibrate: &dyn Fn(&RiskCurves) -> Calibration| {
         share(10_000, || {
             let values: Vec<f64> = (0..150).map(|_| uniform()).collect();
-            let kappa = calibrate(&RiskCurves::coverage(&scores(&values))).threshold();
+            let kappa = calibrate(&RiskCurves::coverage(&scores(&values)))
+                .threshold()
+                .clone();
             kappa
                 .finite()
                 .is_some_and(|kappa| 1.0 - kappa.value() > 0.1)
@@ -150,10 +152,15 @@ fn folding_is_valid_and_less_wasteful_than_bounding_the_two_errors_apart() {
         let left = Alpha::from_digits((split.alpha_left() * 1e6) as u64, 6);
         let observed: Vec<CalibrationScore> =
             list.iter().copied().filter(|s| !s.is_missing()).collect();
-        let apart = left.map(|left| Calibration::split_conformal(left, &observed).threshold());
+        let apart = left.map(|left| {
+            Calibration::split_conformal(left, &observed)
+                .threshold()
+                .clone()
+        });
         trials += 1;
         apart_is_wider += u32::from(
-            apart.is_ok_and(|apart| apart >= folded.threshold()) || split.alpha_left() < 1e-6,
+            apart.is_ok_and(|apart| apart >= folded.threshold().clone())
+                || split.alpha_left() < 1e-6,
         );
         let retained = tested
             .observed()

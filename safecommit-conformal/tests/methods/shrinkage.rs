@@ -38,7 +38,9 @@ fn shrinkage_keeps_marginal_coverage_and_evens_out_groups() {
             .iter()
             .map(|case| case.1)
             .collect();
-        let plain = Calibration::split_conformal(level, &plain).threshold();
+        let plain = Calibration::split_conformal(level, &plain)
+            .threshold()
+            .clone();
         for _ in 0..20 {
             let (group, value) = draw(&mut uniform);
             let rare = usize::from(group == stratum("rare"));

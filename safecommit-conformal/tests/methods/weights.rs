@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use safecommit_conformal::{
-    Alpha, Calibration, CalibrationScore, Guarantee, NonExchangeable, Score, Threshold, Weight,
+    Alpha, Calibration, CalibrationScore, Guarantee, NonExchangeable, Score, Weight,
     WeightedScores, WeightedTable,
 };
 
@@ -20,10 +20,6 @@ fn reference() -> WeightedScores {
     WeightedScores::new(&scores, &weights).unwrap()
 }
 
-fn number(threshold: Threshold) -> Option<Score> {
-    threshold.finite()
-}
-
 #[test]
 fn thresholds_and_p_values_of_the_reference() {
     let weighted = reference();
@@ -31,9 +27,9 @@ fn thresholds_and_p_values_of_the_reference() {
     let rows: Vec<(Weight, Alpha, Option<Score>)> = fixture("/weighted/rows");
     for (case, level, expect) in rows {
         let calibration = weighted.calibrate(level, case);
-        assert_eq!(number(calibration.threshold()), expect, "{case} {level}");
+        assert_eq!(calibration.threshold().finite(), expect, "{case} {level}");
         assert_eq!(
-            number(table.threshold(level, case)),
+            table.threshold(level, case).finite(),
             expect,
             "{case} {level}"
         );
@@ -65,7 +61,7 @@ fn drifting_weights_of_the_reference() {
     let rows: Vec<(Alpha, Option<Score>)> = fixture("/non_exchangeable/thresholds");
     for (level, expect) in rows {
         let calibration = recent.calibrate(level);
-        assert_eq!(number(calibration.threshold()), expect, "{level}");
+        assert_eq!(calibration.threshold().finite(), expect, "{level}");
         let Guarantee::NonExchangeable {
             calibration_mass, ..
         } = calibration.guarantee()
@@ -123,9 +119,9 @@ proptest! {
         let weighted = WeightedScores::new(&scores(&values), &weights(&floats)).unwrap();
         let expect = by_definition(&values, &integers, case, level).map(score);
         let case = weight(f64::from(case));
-        prop_assert_eq!(number(weighted.calibrate(level, case).threshold()), expect);
+        prop_assert_eq!(weighted.calibrate(level, case).threshold().finite(), expect);
         let table = WeightedTable::new(&weighted);
-        prop_assert_eq!(number(table.threshold(level, case)), expect);
+        prop_assert_eq!(table.threshold(level, case).finite(), expect);
         for tested in 0..13 {
             let tested = score(f64::from(tested));
             let retained = expect.is_none_or(|kappa| tested <= kappa);
@@ -143,8 +139,8 @@ proptest! {
         let level = Alpha::from_digits(digits, 2).unwrap();
         let list = scores(&values.iter().copied().map(f64::from).collect::<Vec<_>>());
         let weighted = WeightedScores::new(&list, &vec![weight(size); list.len()]).unwrap();
-        let plain = Calibration::split_conformal(level, &list).threshold();
-        prop_assert_eq!(weighted.calibrate(level, weight(size)).threshold(), plain);
+        let plain = Calibration::split_conformal(level, &list).threshold().clone();
+        prop_assert_eq!(weighted.calibrate(level, weight(size)).threshold().clone(), plain);
     }
 }
 
@@ -217,7 +213,7 @@ fn the_search_agrees_with_the_sorted_table_on_many_scores() {
                 let (level, case) = (alpha(level), weight(case));
                 let calibration = weighted.calibrate(level, case);
                 assert_eq!(
-                    calibration.threshold(),
+                    *calibration.threshold(),
                     table.threshold(level, case),
                     "{name} {level} {case}"
                 );
@@ -244,7 +240,10 @@ fn weights_go_with_their_scores() {
     let loads: Vec<f64> = values.iter().map(|v| 1.0 + v * v).collect();
     let threshold = |values: &[f64], loads: &[f64]| {
         let weighted = WeightedScores::new(&scores(values), &weights(loads)).unwrap();
-        weighted.calibrate(alpha("0.2"), weight(5.0)).threshold()
+        weighted
+            .calibrate(alpha("0.2"), weight(5.0))
+            .threshold()
+            .clone()
     };
     let straight = threshold(&values, &loads);
     let mut order: Vec<usize> = (0..200).collect();

@@ -35,7 +35,7 @@ fn weights_restore_coverage_under_another_mix() {
     };
     let right = |values: &[f64], loads: &[f64], case: f64| {
         let weighted = WeightedScores::new(&scores(values), &weights(loads)).unwrap();
-        weighted.calibrate(level, weight(case)).threshold()
+        weighted.calibrate(level, weight(case)).threshold().clone()
     };
     let (weighted, error) = coverage(60, &right);
     assert!(weighted >= 0.9 - error && weighted < 0.98, "{weighted}");

@@ -89,6 +89,11 @@ pub struct CertificateRecord {
     pub safe_in: Vec<String>,
     /// How many reports of probes had come in.
     pub observations: usize,
+    /// The level at which worlds were excluded by their score; null if none could be: without a calibration,
+    /// and in a reopened set.
+    pub alpha: Option<Alpha>,
+    /// What the threshold of the plausible set promises at that level; null along with it.
+    pub guarantee: Option<Guarantee>,
 }
 
 /// The probe to make.

@@ -61,6 +61,8 @@ pub(super) fn write(
                 action,
                 safe_in: plausible_names(case, plausibility),
                 observations: certificate.observations(),
+                alpha: certificate.threshold().alpha(),
+                guarantee: certificate.threshold().guarantee().cloned(),
             });
         }
         Step::Probe(choice) => {

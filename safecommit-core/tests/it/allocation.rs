@@ -10,7 +10,7 @@ use crate::generated::{Plan, Random};
 fn decide(plan: &Plan, problem: &mut Problem, workspace: &mut Workspace) -> usize {
     let settings = Settings::default();
     plan.fill(problem);
-    let mut controller = Controller::start(problem, &settings, Threshold::UNBOUNDED, workspace);
+    let mut controller = Controller::start(problem, &settings, Threshold::unbounded(), workspace);
     loop {
         match controller.next_step() {
             Step::Commit(certificate) => {

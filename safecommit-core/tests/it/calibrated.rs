@@ -14,9 +14,11 @@ pub(crate) fn calibration(alpha: &str, scores: &[Option<f64>], misses: Misses) -
     Calibration::split_conformal_with(alpha.parse().unwrap(), &scores, misses)
 }
 
-/// The threshold `kappa`, as the only score of a calibration at level one half.
-pub(crate) fn threshold(kappa: f64) -> Threshold {
-    let threshold = calibration("0.5", &[Some(kappa)], Misses::AsListed).threshold();
+/// The threshold `kappa`, as the only score of a calibration at level one half; kept for good, so that
+/// it can be borrowed anywhere.
+pub(crate) fn threshold(kappa: f64) -> &'static Threshold {
+    let calibration = calibration("0.5", &[Some(kappa)], Misses::AsListed);
+    let threshold = Box::leak(Box::new(calibration.threshold().clone()));
     assert_eq!(threshold.finite(), Some(Score::new(kappa).unwrap()));
     threshold
 }

@@ -37,7 +37,7 @@ pub(crate) fn settled() -> Problem {
 pub(crate) fn with_controller<T>(
     problem: &Problem,
     settings: &Settings,
-    threshold: Threshold,
+    threshold: &Threshold,
     act: impl FnOnce(&mut Controller<'_>) -> T,
 ) -> T {
     let mut workspace = Workspace::default();
@@ -50,7 +50,7 @@ pub(crate) fn with_controller<T>(
 }
 
 pub(crate) fn started<T>(problem: &Problem, act: impl FnOnce(&mut Controller<'_>) -> T) -> T {
-    with_controller(problem, &Settings::default(), Threshold::UNBOUNDED, act)
+    with_controller(problem, &Settings::default(), Threshold::unbounded(), act)
 }
 
 pub(crate) fn certificate(controller: &mut Controller<'_>) -> Certificate {

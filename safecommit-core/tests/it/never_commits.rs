@@ -148,27 +148,27 @@ fn an_empty_plausible_set_escalates_and_certifies_nothing() {
     };
     let mut none = Problem::new(Subject([5; 32]));
     none.add_action(Action::default()).unwrap();
-    check(&none, Threshold::UNBOUNDED, &[], Reason::NoWorldProposed);
+    check(&none, Threshold::unbounded(), &[], Reason::NoWorldProposed);
     check(&disputed(), threshold(0.05), &[], Reason::NoWorldPlausible);
     let mut refuted = disputed();
     refuted.contradict(0).unwrap();
     refuted.contradict(1).unwrap();
     check(
         &refuted,
-        Threshold::UNBOUNDED,
+        Threshold::unbounded(),
         &[],
         Reason::NoWorldPlausible,
     );
     // What is empty from the start is not emptied by a later answer.
     check(
         &refuted,
-        Threshold::UNBOUNDED,
+        Threshold::unbounded(),
         &[(0, NO)],
         Reason::NoWorldPlausible,
     );
     check(
         &settled(),
-        Threshold::UNBOUNDED,
+        Threshold::unbounded(),
         &[(0, NO)],
         Reason::EveryWorldRefuted,
     );
@@ -186,7 +186,7 @@ fn an_empty_plausible_set_escalates_and_certifies_nothing() {
     });
     check(
         &expected,
-        Threshold::UNBOUNDED,
+        Threshold::unbounded(),
         &[],
         Reason::NoWorldProposed,
     );
@@ -235,7 +235,7 @@ fn fallbacks_come_in_their_order() {
     };
     let settings = Settings::default().with_budget(Budget::probes(0));
     let check = |problem: &Problem, kind, reason| {
-        with_controller(problem, &settings, Threshold::UNBOUNDED, |controller| {
+        with_controller(problem, &settings, Threshold::unbounded(), |controller| {
             falls_back(&controller.next_step(), kind, reason);
         });
     };

@@ -92,7 +92,7 @@ fn play(
 ) {
     let (alpha, threshold, scores) = random_threshold(plan, random);
     let settings = plan.settings();
-    let mut controller = Controller::start(problem, &settings, threshold, workspace);
+    let mut controller = Controller::start(problem, &settings, &threshold, workspace);
     let mut model = Model::start(plan, alpha, &scores);
     if threshold.finite().is_some() {
         met.note("finite threshold");
@@ -154,7 +154,7 @@ fn random_threshold(plan: &Plan, random: &mut Random) -> ((u64, u64), Threshold,
         })
         .collect();
     let calibration = calibration(text, &scores, Misses::AllListed);
-    (fraction, calibration.threshold(), scores)
+    (fraction, calibration.threshold().clone(), scores)
 }
 
 /// An outcome that `world` may yield, with its probability.

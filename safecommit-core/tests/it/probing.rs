@@ -11,27 +11,37 @@ use crate::disputes::{disputed, falls_back, started, with_controller};
 #[test]
 fn failed_probes_count_and_teach_nothing() {
     let settings = Settings::default().with_budget(Budget::probes(1));
-    with_controller(&disputed(), &settings, Threshold::UNBOUNDED, |controller| {
-        assert!(matches!(controller.next_step(), Step::Probe(choice) if choice.probe == 0));
-        controller.probe_failed(0).unwrap();
-        assert_eq!(controller.history().len(), 1);
-        let reason = Reason::Unresolved {
-            stop: Stop::ProbeBudgetSpent,
-        };
-        falls_back(&controller.next_step(), FallbackKind::Escalate, reason);
-    });
+    with_controller(
+        &disputed(),
+        &settings,
+        Threshold::unbounded(),
+        |controller| {
+            assert!(matches!(controller.next_step(), Step::Probe(choice) if choice.probe == 0));
+            controller.probe_failed(0).unwrap();
+            assert_eq!(controller.history().len(), 1);
+            let reason = Reason::Unresolved {
+                stop: Stop::ProbeBudgetSpent,
+            };
+            falls_back(&controller.next_step(), FallbackKind::Escalate, reason);
+        },
+    );
     let costly = Budget {
         max_cost: Some(1.0),
         ..Budget::UNLIMITED
     };
     let settings = Settings::default().with_budget(costly);
-    with_controller(&disputed(), &settings, Threshold::UNBOUNDED, |controller| {
-        controller.probe_failed(1).unwrap();
-        let reason = Reason::Unresolved {
-            stop: Stop::CostBudgetSpent,
-        };
-        falls_back(&controller.next_step(), FallbackKind::Escalate, reason);
-    });
+    with_controller(
+        &disputed(),
+        &settings,
+        Threshold::unbounded(),
+        |controller| {
+            controller.probe_failed(1).unwrap();
+            let reason = Reason::Unresolved {
+                stop: Stop::CostBudgetSpent,
+            };
+            falls_back(&controller.next_step(), FallbackKind::Escalate, reason);
+        },
+    );
 }
 
 #[test]
@@ -50,7 +60,7 @@ fn costs_that_add_up_to_the_budget_fit() {
             ..Budget::UNLIMITED
         };
         let settings = Settings::default().with_budget(budget);
-        with_controller(&problem, &settings, Threshold::UNBOUNDED, |controller| {
+        with_controller(&problem, &settings, Threshold::unbounded(), |controller| {
             let mut made = 0;
             while let Step::Probe(choice) = controller.next_step() {
                 controller.probe_failed(choice.probe).unwrap();
@@ -168,12 +178,12 @@ fn a_probe_that_exceeds_eta_by_rounding_alone_is_not_made() {
     let half = with_controller(
         &problem,
         &Settings::default(),
-        Threshold::UNBOUNDED,
+        Threshold::unbounded(),
         |controller| controller.shrinkages()[0].score,
     );
     for (below, made) in [(5e-13, false), (5e-12, true)] {
         let settings = Settings::default().with_eta(half - below).unwrap();
-        with_controller(&problem, &settings, Threshold::UNBOUNDED, |controller| {
+        with_controller(&problem, &settings, Threshold::unbounded(), |controller| {
             let step = controller.next_step();
             assert_eq!(matches!(step, Step::Probe(_)), made, "{below}");
         });
@@ -198,7 +208,7 @@ fn many_outcomes_and_many_actions_fit_in_memory() {
     with_controller(
         &problem,
         &Settings::default(),
-        Threshold::UNBOUNDED,
+        Threshold::unbounded(),
         |controller| {
             let choice = controller.shrinkages()[0];
             assert_eq!((Ok(choice.probe), choice.shrinkage), (probe, 0.5));

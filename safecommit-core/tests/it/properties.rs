@@ -17,7 +17,7 @@ fn plan_of(seed: u64) -> (Plan, Random) {
 }
 
 /// The actions certified at the start, `None` without a plausible world.
-fn certified(problem: &Problem, threshold: Threshold) -> Option<ActionSet> {
+fn certified(problem: &Problem, threshold: &Threshold) -> Option<ActionSet> {
     let (settings, mut workspace) = (Settings::default(), Workspace::default());
     let mut controller = Controller::start(problem, &settings, threshold, &mut workspace);
     match controller.plausible() {
@@ -26,7 +26,7 @@ fn certified(problem: &Problem, threshold: Threshold) -> Option<ActionSet> {
     }
 }
 
-fn commits(problem: &Problem, threshold: Threshold) -> bool {
+fn commits(problem: &Problem, threshold: &Threshold) -> bool {
     certified(problem, threshold).is_some_and(|certified| !certified.is_empty())
 }
 
@@ -35,7 +35,7 @@ fn best_score(plan: &Plan) -> f64 {
     let (problem, settings) = (plan.problem(), plan.settings());
     let mut workspace = Workspace::default();
     let mut controller =
-        Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+        Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
     let scores = controller
         .shrinkages()
         .into_iter()
@@ -57,7 +57,7 @@ proptest! {
         let (problem, settings) = (plan.problem(), plan.settings());
         let mut workspace = Workspace::default();
         let mut controller =
-            Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+            Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
         for choice in controller.shrinkages() {
             prop_assert!((-1e-12..=1.0 + 1e-12).contains(&choice.shrinkage), "{choice:?}");
         }
@@ -76,10 +76,10 @@ proptest! {
     fn a_retained_world_more_never_turns_a_refusal_into_a_commit(seed: u64) {
         let (mut plan, mut random) = plan_of(seed);
         plan.probes.clear();
-        let before = certified(&plan.problem(), Threshold::UNBOUNDED);
+        let before = certified(&plan.problem(), Threshold::unbounded());
         let safe = (0..plan.actions.len()).filter(|_| random.percent(60)).collect();
         plan.worlds.push(World { score: random.unit(), safe, contradicted: false });
-        let after = certified(&plan.problem(), Threshold::UNBOUNDED).unwrap();
+        let after = certified(&plan.problem(), Threshold::unbounded()).unwrap();
         // From an empty set there was no commit either, and now there is a world to be safe in.
         if let Some(before) = before {
             prop_assert!(subset(&after, &before));
@@ -90,7 +90,7 @@ proptest! {
     fn a_larger_threshold_never_certifies_more(seed: u64, low in 0.0..1.0, more in 0.0..1.0) {
         let (plan, _) = plan_of(seed);
         let problem = plan.problem();
-        let ladder = [threshold(low), threshold(low + more), Threshold::UNBOUNDED];
+        let ladder = [threshold(low), threshold(low + more), Threshold::unbounded()];
         for pair in ladder.windows(2) {
             // An empty set is no licence: it may gain its first world, and with it a certificate.
             if let (Some(tight), Some(loose)) =
@@ -109,7 +109,7 @@ proptest! {
         let (problem, settings) = (plan.problem(), plan.settings());
         let mut workspace = Workspace::default();
         let mut controller =
-            Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+            Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
         let Plausibility::Plausible(plausible) = controller.plausible() else {
             return Ok(());
         };
@@ -167,7 +167,7 @@ proptest! {
         for (probe, outcome) in [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)] {
             let mut workspace = Workspace::default();
             let mut controller =
-                Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+                Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
             let shrinkages = controller.shrinkages();
             for choice in &shrinkages {
                 prop_assert!((choice.shrinkage - shrinkages[0].shrinkage).abs() < 1e-12);
@@ -223,7 +223,7 @@ proptest! {
         let (problem, settings) = (plan.problem(), plan.settings());
         let mut workspace = Workspace::default();
         let mut controller =
-            Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+            Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
         for probe in 0..plan.probes.len() {
             if let Plausibility::Plausible(plausible) = controller.plausible() {
                 let total: f64 = plausible.weights().iter().sum();
@@ -249,7 +249,7 @@ proptest! {
         let (problem, settings) = (plan.problem(), plan.settings());
         let mut workspace = Workspace::default();
         let mut controller =
-            Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+            Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
         for probe in 0..plan.probes.len() {
             for choice in controller.shrinkages() {
                 prop_assert!(choice.shrinkage.is_finite() && choice.score.is_finite());
@@ -288,7 +288,7 @@ fn a_probe_removes_worlds_and_never_a_class() {
     let (problem, settings) = (plan.problem(), Settings::default());
     let mut workspace = Workspace::default();
     let mut controller =
-        Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+        Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
     controller.observe(0, safecommit_core::NO).unwrap();
     let fates = [Fate::Refuted { probe: 0 }, Fate::Retained, Fate::Retained];
     assert_eq!(controller.fates(), fates);

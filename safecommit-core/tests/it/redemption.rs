@@ -1,9 +1,9 @@
 //! A certificate releases one action of one decision at one moment, once.
 
-use safecommit_conformal::{Score, Threshold};
+use safecommit_conformal::{Calibration, Misses, MondrianCalibration, Score, Taxonomy, Threshold};
 use safecommit_core::{
-    Action, Certificate, CertificateError, Controller, NO, Problem, Settings, Subject, Workspace,
-    YES,
+    Action, Certificate, CertificateError, Controller, NO, Problem, Settings, Step, Subject,
+    Workspace, YES,
 };
 
 use crate::calibrated::threshold;
@@ -92,7 +92,7 @@ fn a_decision_releases_once() {
     let mut workspace = Workspace::default();
     for _ in 0..2 {
         let mut controller =
-            Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+            Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
         let (first, second) = (certificate(&mut controller), certificate(&mut controller));
         assert_eq!(controller.redeem(first, 0), Ok(0));
         assert_eq!(
@@ -113,4 +113,52 @@ fn the_first_of_equally_useful_certified_actions_is_released() {
     started(&problem, |controller| {
         assert_eq!(certificate(controller).action(), 1);
     });
+}
+
+/// Level and guarantee travel from the calibration into the certificate, and a certificate under the same
+/// kappa with another promise is another certificate.
+#[test]
+fn a_certificate_carries_what_its_threshold_promises() {
+    let scores: Vec<_> = (1..=39)
+        .map(|i| Score::new(f64::from(i) / 100.0).unwrap().into())
+        .collect();
+    let alpha = "0.05".parse().unwrap();
+    let marginal = Calibration::split_conformal(alpha, &scores);
+    let taxonomy = Taxonomy::new(["file".parse().unwrap()]).unwrap();
+    let cases: Vec<_> = scores
+        .iter()
+        .map(|score| ("file".parse().unwrap(), *score))
+        .collect();
+    let groups = MondrianCalibration::new(alpha, taxonomy, &cases, Misses::AsListed).unwrap();
+    let group = groups.calibration(&"file".parse().unwrap()).unwrap();
+    assert_eq!(marginal.threshold(), group.threshold());
+    assert!(!marginal.threshold().is_same_as(group.threshold()));
+
+    let mut problem = Problem::new(Subject([1; 32]));
+    let send = problem.add_action(Action::default()).unwrap();
+    problem.add_world(Score::ZERO, [send]).unwrap();
+    let settings = Settings::default();
+    let certify = |calibration: &Calibration| {
+        let mut workspace = Workspace::default();
+        let mut controller =
+            Controller::start(&problem, &settings, calibration.threshold(), &mut workspace);
+        let Step::Commit(certificate) = controller.next_step() else {
+            panic!("sending is safe in the one world there is");
+        };
+        assert_eq!(certificate.threshold().alpha(), Some(alpha));
+        assert_eq!(
+            certificate.threshold().guarantee(),
+            Some(calibration.guarantee())
+        );
+        certificate
+    };
+    let (first, second) = (certify(&marginal), certify(&group));
+    let mut workspace = Workspace::default();
+    let mut controller =
+        Controller::start(&problem, &settings, marginal.threshold(), &mut workspace);
+    assert_eq!(
+        controller.redeem(second, send),
+        Err(CertificateError::OtherThreshold)
+    );
+    assert_eq!(controller.redeem(first, send), Ok(send));
 }

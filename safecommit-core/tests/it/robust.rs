@@ -48,7 +48,7 @@ fn check(
     let problem = problem();
     let atoms = EvidenceAtoms::new(&problem, atoms).unwrap();
     let (settings, mut workspace) = (Settings::default(), Workspace::default());
-    let threshold = kappa.map_or(Threshold::UNBOUNDED, threshold);
+    let threshold = kappa.map_or(Threshold::unbounded(), threshold);
     let controller = Controller::start(&problem, &settings, threshold, &mut workspace);
     let certificate = controller.certify_robustly(action, atoms.drops(most))?;
     assert_eq!(
@@ -154,7 +154,7 @@ fn atoms_of_another_problem_are_a_fault() {
     other.add_action(Action::default()).unwrap();
     other.add_world(Score::ZERO, [0]).unwrap();
     let (settings, mut workspace) = (Settings::default(), Workspace::default());
-    let controller = Controller::start(&other, &settings, Threshold::UNBOUNDED, &mut workspace);
+    let controller = Controller::start(&other, &settings, Threshold::unbounded(), &mut workspace);
     assert_eq!(
         controller.certify_robustly(0, atoms.drops(1)),
         Err(NotRobust::Fault {
@@ -178,7 +178,7 @@ fn a_change_that_breaks_down_or_changes_the_question_certifies_nothing() {
     let problem = problem();
     let (settings, mut workspace) = (Settings::default(), Workspace::default());
     let mut controller =
-        Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+        Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
     controller.observe(0, YES).unwrap();
     let certify = |change: fn(&Problem, &mut Problem) -> Result<(), Fault>| {
         // Safe in every plausible world only because of the answer, under the change too.

@@ -26,7 +26,7 @@ fn a_soft_certificate_holds_up_to_its_tolerance() {
     let (problem, settings) = (plan.problem(), plan.settings());
     let mut workspace = Workspace::default();
     let mut controller =
-        Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+        Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
     let Plausibility::Plausible(plausible) = controller.plausible() else {
         panic!("two worlds are plausible");
     };
@@ -70,7 +70,7 @@ fn the_tolerance_itself_is_tolerated() {
     let (problem, settings) = (plan.problem(), plan.settings());
     let mut workspace = Workspace::default();
     let mut controller =
-        Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+        Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
     let Plausibility::Plausible(plausible) = controller.plausible() else {
         panic!("two worlds are plausible");
     };
@@ -89,7 +89,7 @@ fn after_an_error_there_is_no_set_to_certify_in() {
     let (problem, settings) = (plan.problem(), plan.settings());
     let mut workspace = Workspace::default();
     let mut controller =
-        Controller::start(&problem, &settings, Threshold::UNBOUNDED, &mut workspace);
+        Controller::start(&problem, &settings, Threshold::unbounded(), &mut workspace);
     controller.fail(Fault::Policy);
     assert!(matches!(
         controller.plausible(),

@@ -43,7 +43,7 @@ const WHOLE: Verification = Verification::WholeSupport { price: 0.0 };
 fn play(
     problem: &Problem,
     settings: &Settings,
-    kappa: Threshold,
+    kappa: &Threshold,
     truth: Option<usize>,
 ) -> (Vec<usize>, Result<usize, Fallback>) {
     let mut workspace = Workspace::default();
