@@ -75,11 +75,8 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// The share of an action: zero over no world.
+    /// The share of an action, over at least one world.
     pub(super) fn share(&self, action: usize) -> f64 {
-        if self.worlds.is_empty() {
-            return 0.0;
-        }
         let pairs = self.worlds.iter().zip(&self.weights);
         let safe = pairs.filter(|(world, _)| world.safe >> action & 1 == 1);
         safe.map(|(_, weight)| weight).sum::<f64>() / self.total
