@@ -165,8 +165,8 @@ impl DrawnEpisode {
 /// The episode at an index depends on parameters, suite, split and index alone, so any part of a split can be
 /// drawn in any order. It reads a stream for each purpose, so that what one purpose needs does not move
 /// another: `worlds`, `components`, `proposal` (whether a proposal misses the true world), `policy`
-/// (a method's own random choices) and, for [`Suite::Compared`] alone, `mediation` (by the law stated on
-/// [`Mediation`]).
+/// (a method's own random choices), `errors` (which probes answer wrongly) and, for [`Suite::Compared`]
+/// alone, `mediation` (by the law stated on [`Mediation`]).
 ///
 /// Draws from `worlds`, in order, by the law stated on [`GeneratorParameters`]:
 /// 1. the number of worlds n, then the truly safe action a*, uniform integers;
@@ -203,6 +203,7 @@ pub struct Generator {
     components: StreamKey,
     proposal: StreamKey,
     policy: StreamKey,
+    errors: StreamKey,
     /// For episodes that have a mediation.
     mediation: Option<StreamKey>,
 }
@@ -219,6 +220,7 @@ impl Generator {
             components: key("components"),
             proposal: key("proposal"),
             policy: key("policy"),
+            errors: key("errors"),
             mediation: matches!(suite, Suite::Compared { .. }).then(|| key("mediation")),
         }
     }
@@ -360,6 +362,15 @@ impl Generator {
     #[must_use]
     pub fn proposal_uniform(&self, index: u64) -> f64 {
         self.proposal.stream(index).uniform()
+    }
+
+    /// The probes of the episode at this index that answer wrongly when each does so with probability
+    /// `rate`: bit j for probe j. One uniform number a probe, so a larger rate only adds wrong answers.
+    #[must_use]
+    pub fn wrong_answers(&self, index: u64, probes: usize, rate: f64) -> u64 {
+        let mut stream = self.errors.stream(index);
+        let wrong = (0..probes.min(64)).filter(|_| stream.happens(rate));
+        wrong.fold(0, |mask, probe| mask | 1 << probe)
     }
 
     /// The stream for a method's own random choices in the episode at this index, from its beginning.

@@ -5,6 +5,7 @@
 //! The paper's benchmark file and generator are not available to us. [`Generator`] follows the paper's description, with
 //! free parameters chosen so that its published figures come out; [`Parameters`] holds them and their provenance.
 
+pub mod beyond;
 mod bounded;
 mod counts;
 mod episode;
@@ -51,14 +52,14 @@ pub use methods::{
     ConfidenceThreshold, ConflictAbstention, Environment, ExecutionContainment, GenericOneProbe,
     Inspection, Margin, Memory, Method, MethodName, MethodSettings, PolicyOnly, ProposedProbe,
     ProposedWorld, SafeCommit, ScalarConfidence, Scratch, SingleWorld, UnknownMethod, Verdict,
-    calibrate, tune_confidence, tune_margin,
+    calibrate, calibration_score, tune_confidence, tune_margin,
 };
 pub use published::{
     Bound, Claim, Comparison, Figure, Findings, Metric, Published, PublishedError, TOLERANCES,
     Tolerances,
 };
-pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};
-pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, UNITS, tables};
+pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate, simulate_on};
+pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, UNITS, table_names, tables};
 
 /// The sample of the crate's README, as a doc test.
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use safecommit_core::{
 };
 use smallvec::SmallVec;
 
-use crate::episode::Episode;
+use crate::episode::{Episode, Family};
 use crate::mediation::Mediation;
 use crate::micros::Micros;
 use crate::random::RandomStream;
@@ -18,6 +18,8 @@ pub struct Environment<'a> {
     view: &'a View,
     asked: SmallVec<[usize; 6]>,
     staged: SmallVec<[usize; 2]>,
+    /// Bit j: probe j answers wrongly.
+    wrong: u64,
     policy: &'a dyn Fn() -> RandomStream,
 }
 
@@ -77,8 +79,21 @@ impl<'a> Environment<'a> {
             view,
             asked: SmallVec::new(),
             staged: SmallVec::new(),
+            wrong: 0,
             policy,
         }
+    }
+
+    /// The same, where the probes whose bit is set answer wrongly.
+    pub(crate) fn with_wrong_answers(self, wrong: u64) -> Self {
+        Self { wrong, ..self }
+    }
+
+    /// The family: what kind of evidence misleads, if any does. It is the stratum of methods that are
+    /// calibrated group by group; no method of the paper looks at it.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        self.episode.family()
     }
 
     /// How many candidate actions there are.
@@ -121,10 +136,11 @@ impl<'a> Environment<'a> {
         &self.view.probes
     }
 
-    /// Makes a probe and returns its truthful outcome, [`YES`] or [`NO`].
+    /// Makes a probe and returns its outcome, [`YES`] or [`NO`]: truthful, unless probes err in this run.
     pub fn ask(&mut self, probe: usize) -> usize {
         self.asked.push(probe);
-        if self.episode.probes()[probe].asks == self.episode.true_world() {
+        let wrong = probe < 64 && self.wrong >> probe & 1 == 1;
+        if (self.episode.probes()[probe].asks == self.episode.true_world()) != wrong {
             YES
         } else {
             NO
@@ -138,7 +154,8 @@ impl<'a> Environment<'a> {
     }
 
     /// Stages a reversible action and inspects its effect, which costs as much as a probe. `None`, at no
-    /// cost, for an action that is not reversible: it cannot be staged, and nothing of it shows.
+    /// cost, for an action that is not reversible: it cannot be staged, and nothing of it shows. An
+    /// inspection never errs.
     ///
     /// The method decides what follows: it commits the staged action, or falls back, which rolls it back.
     pub fn stage(&mut self, action: usize) -> Option<Inspection> {

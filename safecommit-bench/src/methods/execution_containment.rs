@@ -28,9 +28,8 @@ use crate::bounded::Positive;
 /// let temperature = parameters.experiments.temperature;
 /// let [without, with] = [0, 1].map(|max_probes| {
 ///     let method = ExecutionContainment::new(temperature, ConfidenceThreshold::ALWAYS, max_probes);
-///     let cell = Cell { method: Box::new(method), certifies: false, proposal_miss: 0.0 };
 ///     let mut counts = Counts::default();
-///     simulate(&generator, 400, &[cell])[0].iter().for_each(|family| counts += *family);
+///     simulate(&generator, 400, &[Cell::uncertified(method)])[0].iter().for_each(|family| counts += *family);
 ///     counts
 /// });
 /// assert_eq!((without.probes, with.safe_commits), (0, without.safe_commits));

@@ -27,10 +27,7 @@ use crate::bounded::Positive;
 /// let generator = Generator::new(&parameters.generator, Suite::Compared { seed: 1 }, Split::Test);
 /// let temperature = parameters.experiments.temperature;
 /// let policy_only = PolicyOnly::new(temperature, ConfidenceThreshold::ALWAYS);
-/// let cells = [
-///     Cell { method: Box::new(SingleWorld), certifies: false, proposal_miss: 0.0 },
-///     Cell { method: Box::new(policy_only), certifies: false, proposal_miss: 0.0 },
-/// ];
+/// let cells = [Cell::uncertified(SingleWorld), Cell::uncertified(policy_only)];
 /// let [single_world, policy_only] = simulate(&generator, 400, &cells)[..] else { panic!("two cells") };
 /// let [.., drift] = single_world;
 /// let [.., gated] = policy_only;

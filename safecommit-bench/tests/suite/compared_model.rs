@@ -150,6 +150,7 @@ fn every_count_of_compared_methods_is_that_of_the_second_model() {
                 ),
                 certifies: row.method == "safecommit",
                 proposal_miss: 0.0,
+                probe_error: 0.0,
             })
             .collect();
         let test = generator(&parameters, seed, Split::Test);
@@ -200,6 +201,7 @@ fn any_number_of_threads_gives_the_same_counts() {
             ),
             certifies: *name == "safecommit",
             proposal_miss: 0.05,
+            probe_error: 0.05,
         })
         .collect();
     let generator = generator(&parameters, 1_000_003, Split::Test);

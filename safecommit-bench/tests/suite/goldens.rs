@@ -81,7 +81,14 @@ fn no_two_purposes_share_a_key() {
         .map(|seed| Suite::Compared { seed: *seed });
     for suite in suites.chain(compared).chain([frozen]) {
         for split in Split::ALL {
-            for purpose in ["worlds", "components", "proposal", "policy", "mediation"] {
+            for purpose in [
+                "worlds",
+                "components",
+                "proposal",
+                "policy",
+                "errors",
+                "mediation",
+            ] {
                 let key = StreamKey::derive(suite.name(), suite.seed(), split.name(), purpose);
                 keys.push(*key.bytes());
             }

@@ -9,7 +9,7 @@ use crate::bounded::{Positive, Probability};
 use crate::episode::Episode;
 use crate::random::StreamKey;
 
-/// Tunes the threshold of [`ScalarConfidence`] on validation episodes, for the budget that it will have: of
+/// Tunes the threshold of [`ScalarConfidence`](super::ScalarConfidence) on validation episodes, for the budget that it will have: of
 /// the shares met there and [`ConfidenceThreshold::Never`], the one with the highest task success among those
 /// whose unsafe commit rate is at most `alpha`; the largest on a tie. `Never` commits only what an answer has
 /// confirmed, so it always passes, and is what is left where nothing else passes.
