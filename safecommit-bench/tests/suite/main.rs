@@ -3,7 +3,10 @@
 
 mod allocation;
 mod cases;
+mod compared;
+mod compared_model;
 mod compression;
+mod confidence_tuning;
 mod counts;
 mod environment;
 mod frozen;
@@ -11,6 +14,7 @@ mod goldens;
 mod invariants;
 mod law;
 mod learned;
+mod mediation;
 mod methods;
 mod parameters;
 mod positional;
