@@ -5,11 +5,17 @@
 //! with. The episodes come from the generator of the paper's experiments, whose parameters were chosen to
 //! match published figures, so what holds here holds on that law.
 
+mod calibration_draws;
 mod chart;
+mod compared;
+mod erring_probes;
 mod error;
+mod family_shift;
 mod folding;
 mod groups;
+mod learned_score;
 mod report;
+mod risk_control;
 mod sheet;
 mod summary;
 mod workbench;
@@ -34,19 +40,46 @@ pub use workbench::{Run, Workbench};
 pub enum Study {
     /// Coverage and unsafe commits by family: one marginal threshold against one a family.
     Groups,
+    /// How often one calibration set falls short: the marginal rank against ranks that allow for it.
+    CalibrationDraws,
+    /// More of one family than the calibration had: unweighted against weighted thresholds.
+    FamilyShift,
+    /// Thresholds that control unsafe commits against one that controls coverage.
+    RiskControl,
+    /// Probes that answer wrongly at times, against the stated bound.
+    ErringProbes,
+    /// A score learned on the four terms against the default one at the same level.
+    LearnedScore,
+    /// Methods of other kinds under the same budgets, as risk against coverage.
+    Compared,
     /// Proposal misses folded into the quantile, against a bound on them beside it.
     Folding,
 }
 
 impl Study {
     /// All studies, in the order of the tables. A test holds it complete.
-    pub const ALL: [Self; 2] = [Self::Groups, Self::Folding];
+    pub const ALL: [Self; 8] = [
+        Self::Groups,
+        Self::CalibrationDraws,
+        Self::FamilyShift,
+        Self::RiskControl,
+        Self::ErringProbes,
+        Self::LearnedScore,
+        Self::Compared,
+        Self::Folding,
+    ];
 
     /// The name in files, tables and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Groups => "groups",
+            Self::CalibrationDraws => "calibration_draws",
+            Self::FamilyShift => "family_shift",
+            Self::RiskControl => "risk_control",
+            Self::ErringProbes => "erring_probes",
+            Self::LearnedScore => "learned_score",
+            Self::Compared => "compared",
             Self::Folding => "folding",
         }
     }
@@ -64,6 +97,12 @@ impl Study {
         let bench = bench.reporting(progress);
         match self {
             Self::Groups => groups::run(&bench),
+            Self::CalibrationDraws => calibration_draws::run(&bench),
+            Self::FamilyShift => family_shift::run(&bench),
+            Self::RiskControl => risk_control::run(&bench),
+            Self::ErringProbes => erring_probes::run(&bench),
+            Self::LearnedScore => learned_score::run(&bench),
+            Self::Compared => compared::run(&bench),
             Self::Folding => folding::run(&bench),
         }
     }

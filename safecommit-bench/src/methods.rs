@@ -1,9 +1,13 @@
 //! The methods that are compared, each as what it may see and what it decides.
 
+mod confidence;
 mod conflict_abstention;
 mod environment;
+mod execution_containment;
 mod generic_one_probe;
+mod policy_only;
 mod safecommit;
+mod scalar_confidence;
 mod single_world;
 
 use std::fmt;
@@ -15,11 +19,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::episode::backticked;
 
+pub use confidence::ConfidenceThreshold;
 pub use conflict_abstention::{ConflictAbstention, Margin, tune_margin};
 pub(crate) use environment::View;
-pub use environment::{Environment, ProposedProbe, ProposedWorld};
+pub use environment::{Environment, Inspection, ProposedProbe, ProposedWorld};
+pub use execution_containment::ExecutionContainment;
 pub use generic_one_probe::GenericOneProbe;
+pub use policy_only::PolicyOnly;
 pub use safecommit::SafeCommit;
+pub use scalar_confidence::{ScalarConfidence, tune_confidence};
 pub use single_world::SingleWorld;
 
 /// A method under comparison: sees an episode through an [`Environment`], which never shows the true

@@ -17,6 +17,8 @@ pub struct Ending {
     pub verdict: Verdict,
     /// Positions of the probes in the episode, in the order in which they were made.
     pub probes: SmallVec<[usize; 6]>,
+    /// The actions staged and inspected, in their order; each counts as a probe made.
+    pub staged: SmallVec<[usize; 2]>,
 }
 
 /// Runs a method on one episode. `policy` gives the random stream for its own choices.
@@ -32,6 +34,7 @@ pub fn decide(
     Ending {
         verdict,
         probes: environment.asked().into(),
+        staged: environment.staged().into(),
     }
 }
 
@@ -211,7 +214,7 @@ impl Drawn<'_> {
             }
             let verdict = cell.method.decide(&mut environment, &mut memory.scratch);
             let certified = cell.certifies.then_some(&memory.scratch);
-            let probes = environment.asked().len();
+            let probes = environment.spent();
             score(episode, verdict, probes, certified, &mut counts[family]);
         }
     }
@@ -231,7 +234,7 @@ pub fn count(
     score(
         episode,
         ending.verdict,
-        ending.probes.len(),
+        ending.probes.len() + ending.staged.len(),
         certified,
         counts,
     );

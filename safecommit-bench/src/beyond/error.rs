@@ -7,6 +7,8 @@ use safecommit_conformal::{
 };
 use safecommit_core::ProblemError;
 
+use crate::learned::ChooseError;
+
 /// Something in a study cannot be computed under its parameters.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
@@ -30,6 +32,8 @@ pub enum StudyError {
     Weight(#[from] WeightError),
     /// A loss.
     Risk(#[from] RiskError),
+    /// The choice of a learned score.
+    Choose(#[from] ChooseError),
     /// A setting of the controller.
     Problem(#[from] ProblemError),
 }

@@ -130,15 +130,15 @@ fn claims(
     Ok(claims)
 }
 
-type Thresholds = [Threshold; FAMILIES];
+pub(super) type Thresholds = [Threshold; FAMILIES];
 
-fn marginal(run: &Run<'_>, alpha: Alpha) -> Thresholds {
+pub(super) fn marginal(run: &Run<'_>, alpha: Alpha) -> Thresholds {
     let calibration = run.calibrated(alpha);
     Family::ALL.map(|_| calibration.threshold().clone())
 }
 
 /// A threshold a family from its own calibration episodes.
-fn conditional(run: &Run<'_>, alpha: Alpha) -> Result<Thresholds, StudyError> {
+pub(super) fn conditional(run: &Run<'_>, alpha: Alpha) -> Result<Thresholds, StudyError> {
     let strata = Family::ALL.map(|family| family.name().parse::<Stratum>());
     let strata: Vec<Stratum> = strata.into_iter().collect::<Result<_, _>>()?;
     let cases: Vec<(Stratum, CalibrationScore)> = run

@@ -1,6 +1,6 @@
 //! The runs that studies share: one a seed, with its episodes and calibrations.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use safecommit_conformal::{Alpha, Calibration};
@@ -10,6 +10,7 @@ use crate::counts::Counts;
 use crate::episode::Episode;
 use crate::experiments::draw;
 use crate::generator::{Generator, Split, Suite};
+use crate::learned::{Choice, choose_on_frozen};
 use crate::methods::calibrate;
 use crate::parameters::Parameters;
 use crate::simulate::{Cell, FamilyCounts, simulate_on};
@@ -28,7 +29,8 @@ use crate::simulate::{Cell, FamilyCounts, simulate_on};
 /// ```
 pub struct Workbench<'a> {
     parameters: &'a Parameters,
-    runs: std::sync::Arc<Vec<Run<'a>>>,
+    runs: Arc<Vec<Run<'a>>>,
+    learned: Arc<Mutex<Option<Arc<Choice>>>>,
     progress: &'a (dyn Fn() + Sync),
 }
 
@@ -54,7 +56,8 @@ impl<'a> Workbench<'a> {
         });
         Self {
             parameters,
-            runs: std::sync::Arc::new(runs.collect()),
+            runs: Arc::new(runs.collect()),
+            learned: Arc::default(),
             progress: &|| (),
         }
     }
@@ -66,7 +69,8 @@ impl<'a> Workbench<'a> {
     {
         Workbench {
             parameters: self.parameters,
-            runs: std::sync::Arc::clone(&self.runs) as _,
+            runs: Arc::clone(&self.runs) as _,
+            learned: Arc::clone(&self.learned),
             progress,
         }
     }
@@ -75,6 +79,17 @@ impl<'a> Workbench<'a> {
     #[must_use]
     pub fn parameters(&self) -> &'a Parameters {
         self.parameters
+    }
+
+    /// The learned scores, chosen on the frozen splits when first asked for.
+    pub(super) fn learned(&self) -> Result<Arc<Choice>, StudyError> {
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(choice) = &*learned {
+            return Ok(Arc::clone(choice));
+        }
+        let choice = Arc::new(choose_on_frozen(self.parameters)?);
+        *learned = Some(Arc::clone(&choice));
+        Ok(choice)
     }
 
     /// Does the same for every seed, in parallel; the results come in the order of the seeds.

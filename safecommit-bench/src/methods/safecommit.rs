@@ -12,6 +12,9 @@ use crate::episode::Family;
 /// per unit cost while the budget lasts, else falls back. P(unsafe commit) <= alpha + beta.
 ///
 /// Ties between probes go by [`Environment::scan`]. Every action has the same utility, so of several certified ones the first is committed.
+///
+/// Swept over alpha, which moves the threshold, it traces risk against coverage: a smaller alpha retains more
+/// worlds.
 #[derive(Clone, Debug)]
 pub struct SafeCommit {
     /// One a family, in the order of [`Family::ALL`].
