@@ -5,6 +5,7 @@
 //! with. The episodes come from the generator of the paper's experiments, whose parameters were chosen to
 //! match published figures, so what holds here holds on that law.
 
+mod adversary;
 mod calibration_draws;
 mod chart;
 mod compared;
@@ -54,11 +55,13 @@ pub enum Study {
     Compared,
     /// Proposal misses folded into the quantile, against a bound on them beside it.
     Folding,
+    /// An adversary that adds worlds to the proposal: the worst that it can do to a method.
+    Adversary,
 }
 
 impl Study {
     /// All studies, in the order of the tables. A test holds it complete.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Groups,
         Self::CalibrationDraws,
         Self::FamilyShift,
@@ -67,6 +70,7 @@ impl Study {
         Self::LearnedScore,
         Self::Compared,
         Self::Folding,
+        Self::Adversary,
     ];
 
     /// The name in files, tables and on the command line.
@@ -81,6 +85,7 @@ impl Study {
             Self::LearnedScore => "learned_score",
             Self::Compared => "compared",
             Self::Folding => "folding",
+            Self::Adversary => "adversary",
         }
     }
 
@@ -104,6 +109,7 @@ impl Study {
             Self::LearnedScore => learned_score::run(&bench),
             Self::Compared => compared::run(&bench),
             Self::Folding => folding::run(&bench),
+            Self::Adversary => adversary::run(&bench),
         }
     }
 }

@@ -80,7 +80,8 @@ fn about(bench: &Workbench<'_>) -> String {
          bound does, in a share 1 - delta of calibrations. Usable: calibrations with which anything may be \
          committed, in per cent; with any other every episode is a fallback. Each seed draws {CALIBRATIONS} \
          calibrations of {cases} cases, and each of them decides its own {CALIBRATIONS}th part of the {test} test \
-         episodes. Mean threshold: over the usable calibrations whose threshold is finite. At most {probes} probes, \
+         episodes. The folded threshold is lower because it spends the whole level: it retains fewer worlds, so \
+         it commits more, and more of that is unsafe, up to the level. Mean threshold: over the usable calibrations whose threshold is finite. At most {probes} probes, \
          or none. {}",
         crate::tables::UNITS
     )
@@ -227,10 +228,7 @@ fn tallies(
     budgets: [u32; 2],
 ) -> Result<Vec<Tally>, StudyError> {
     let experiments = &bench.parameters().experiments;
-    let (cases, temperature) = (
-        experiments.calibration.get(),
-        experiments.temperature.get(),
-    );
+    let (cases, temperature) = (experiments.calibration.get(), experiments.temperature.get());
     let settings: Vec<Setting> = settings(budgets).collect();
     let mut tallies = vec![Tally::default(); settings.len()];
     let (generator, test) = (run.generator(Split::Test), run.test());

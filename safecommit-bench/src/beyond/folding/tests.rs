@@ -90,7 +90,13 @@ fn the_number_of_threads_does_not_show() {
     assert_eq!(one.records().len(), MISSES.len() * 4);
     // The split route without a usable calibration falls back on everything.
     let last = &one.records()[MISSES.len() * 4 - 1];
-    assert_eq!((&last["route"], &last["most probes"]), (&"split".into(), &2.into()));
+    assert_eq!(
+        (&last["route"], &last["most probes"]),
+        (&"split".into(), &2.into())
+    );
     let mean = |heading: &str| last[heading]["mean"].as_f64().unwrap();
-    assert!(mean("usable") < 0.05 && mean("FR") >= 1.0 - mean("usable"), "{last:?}");
+    assert!(
+        mean("usable") < 0.05 && mean("FR") >= 1.0 - mean("usable"),
+        "{last:?}"
+    );
 }
