@@ -20,4 +20,5 @@ mod redemption;
 mod requests;
 mod robust;
 mod soft;
+mod strata;
 mod verification;
