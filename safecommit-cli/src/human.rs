@@ -49,6 +49,9 @@ fn verdict(record: &DecisionRecord) -> String {
     if let Some(id) = &record.id {
         line.push_str(&format!("\nrequest: {}", one_line(id)));
     }
+    if let Some(stratum) = &record.stratum {
+        line.push_str(&format!("\nstratum: {}", one_line(&stratum.to_string())));
+    }
     line
 }
 
@@ -162,7 +165,7 @@ fn threshold(record: &DecisionRecord) -> String {
             count(calibration.n as usize, "case"),
             calibration.alpha,
             calibration.rank,
-            calibration.guarantee,
+            one_line(&calibration.guarantee.to_string()),
         ),
         None => "not calibrated".to_owned(),
     };
