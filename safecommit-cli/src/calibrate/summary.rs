@@ -105,14 +105,15 @@ pub(super) fn by_stratum(
 fn line_of(mondrian: &MondrianCalibration, stratum: &Stratum, needed: u64) -> Result<String> {
     let calibration = mondrian.calibration(stratum)?;
     let own = mondrian.cases(stratum);
-    let mut line = format!("`{stratum}`: {own} cases");
+    let count = |n: u64| format!("{n} case{}", if n == 1 { "" } else { "s" });
+    let mut line = format!("`{stratum}`: {}", count(own));
     if own < needed {
         line.push_str(", too few");
         if let Guarantee::Group(group) = calibration.guarantee()
             && !group.is_conditional()
         {
-            let (achieved, n) = (group.achieved(), calibration.n());
-            write!(line, ": falls back to `{achieved}`, {n} cases")?;
+            let (achieved, n) = (group.achieved(), count(calibration.n()));
+            write!(line, ": falls back to `{achieved}`, {n}")?;
         }
     }
     match calibration.threshold().finite() {

@@ -204,7 +204,7 @@ fn damaged_calibrations_by_stratum() {
         check(
             "/format",
             json!(version),
-            &format!("1: format: field `format`: version `{version}` is not known, 1 is"),
+            &format!("1: format: version `{version}` is not known, 1 is"),
         );
     }
     check(

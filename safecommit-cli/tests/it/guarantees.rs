@@ -77,17 +77,17 @@ fn all_levels_at_once_take_a_higher_rank() {
     check("s.txt", &one_to(100), options, Value::Null, promise);
 }
 
-/// Eight cases of weight 1, and one of weight 4, all scored by their place.
+/// One case of weight 4 and eight of weight 1, 12 together, scored by their place.
 const WEIGHTED: &str = "weight,score\n4,1\n1,2\n1,3\n1,4\n1,5\n1,6\n1,7\n1,8\n1,9\n";
 
 #[test]
 fn weights_move_the_threshold() {
-    let promise = || json!({"weighted": {"effective_size": 7.2}});
+    let promise = || json!({"weighted": {"effective_size": 6.0}});
     // 0.8 (12 + 1) = 10.4 is reached at 11, which lies on 8; (12 + 3) 0.8 = 12 on 9.
     let options = |case: &str| format!("--alpha 0.2 --weight weight --case-weight {case}");
     let summary = check("s.csv", WEIGHTED, &options("1"), json!(8.0), promise());
     assert!(
-        summary.contains("effective size = 7.2\n")
+        summary.contains("effective size = 6.0\n")
             && summary.contains("that no case to come weighs more than 1,"),
         "{summary}"
     );
@@ -106,7 +106,7 @@ fn weights_move_the_threshold() {
 #[test]
 fn a_case_that_alone_exceeds_the_level_leaves_the_threshold_unbounded() {
     let options = "--alpha 0.2 --weight weight --case-weight 4";
-    let promise = json!({"weighted": {"effective_size": 7.2}});
+    let promise = json!({"weighted": {"effective_size": 6.0}});
     let summary = check("s.csv", WEIGHTED, options, Value::Null, promise);
     assert!(
         summary.contains("the observed scores carry 0.750000 of all weight, that of the case to come (4) included; alpha = 0.2 takes at least 1 - 0.2\n"),
@@ -157,8 +157,8 @@ fn weights_of_zero_and_at_the_limit_of_numbers() {
 #[test]
 fn missing_cases_keep_their_weight() {
     let options = "--alpha 0.2 --weight weight --case-weight 1";
-    let promise = json!({"weighted": {"effective_size": 7.2}});
-    // 11 of 13 are needed, and 9 is the last that is observed below the missing 4.
+    let promise = json!({"weighted": {"effective_size": 6.0}});
+    // 0.8 (12 + 1) = 10.4 is needed, and the observed ones are 8.
     let missing = WEIGHTED.replace("4,1\n", "4,missing\n");
     let summary = check("s.csv", &missing, options, Value::Null, promise);
     assert!(

@@ -130,8 +130,8 @@ fn usage_errors_exit_with_2() {
             "--by <FIELD",
         ),
         (
-            "calibrate --scores s.csv --alpha 0.1 --by a --minimum -3",
-            "--minimum",
+            "calibrate --scores s.csv --alpha 0.1 --by a --minimum few",
+            "invalid value 'few' for '--minimum <N>'",
         ),
         (
             "calibrate --scores s.csv --alpha 0.1 --by a --strata f --stratum b",
