@@ -64,3 +64,8 @@ bounded!(
     "finite and above 0",
     |value| value.is_finite() && value > 0.0
 );
+
+impl Probability {
+    /// The probability 0.
+    pub const ZERO: Self = Self(0.0);
+}

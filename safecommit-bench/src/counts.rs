@@ -26,7 +26,7 @@ pub struct Counts {
     pub unsafe_commits: u64,
     /// Commits of an action that is safe in the true world.
     pub safe_commits: u64,
-    /// Probes made.
+    /// Probes made, inspections of staged actions included.
     pub probes: u64,
     /// Episodes at whose end a certificate method still held the true world plausible.
     pub truth_retained: u64,

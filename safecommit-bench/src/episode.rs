@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+use crate::mediation::{Mediation, MediationError};
 use crate::micros::Micros;
 
 /// Worlds that fit without a heap allocation: the largest episode of the benchmark.
@@ -126,6 +127,7 @@ pub struct Episode {
     pub(crate) proposed: SmallVec<[usize; INLINE_WORLDS]>,
     pub(crate) probes: SmallVec<[EpisodeProbe; INLINE_WORLDS]>,
     pub(crate) true_world: usize,
+    pub(crate) mediation: Mediation,
 }
 
 impl Episode {
@@ -175,6 +177,23 @@ impl Episode {
     #[must_use]
     pub fn is_safe(&self, action: usize) -> bool {
         action < self.actions && self.worlds[self.true_world].safe >> action & 1 == 1
+    }
+
+    /// Which actions can be undone and which are forbidden: none, unless the episode was drawn or made
+    /// with a mediation.
+    #[must_use]
+    pub fn mediation(&self) -> Mediation {
+        self.mediation
+    }
+
+    /// The episode with this mediation.
+    ///
+    /// # Errors
+    ///
+    /// The mediation names an action that the episode lacks, or forbids one that is safe in the true world.
+    pub fn with_mediation(self, mediation: Mediation) -> Result<Self, MediationError> {
+        mediation.check(&self)?;
+        Ok(Self { mediation, ..self })
     }
 
     /// Takes the true world out of the proposal, with the probes that ask about it: a proposal miss.

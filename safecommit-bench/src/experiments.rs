@@ -15,7 +15,8 @@ use crate::simulate::{Cell, FamilyCounts, simulate};
 
 pub use plan::tuned;
 
-use plan::{Planned, draw, levels, plan, tune};
+pub(crate) use plan::draw;
+use plan::{Planned, levels, plan, tune};
 
 /// An experiment of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -252,6 +253,7 @@ impl<'a> Prepared<'a> {
                     method,
                     certifies: setting.method.certifies(),
                     proposal_miss: setting.beta,
+                    probe_error: 0.0,
                 }
             })
             .collect()

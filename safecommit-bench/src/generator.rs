@@ -1,14 +1,19 @@
 //! Draws episodes, each from random streams of its own.
 
+mod components;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::episode::{Episode, EpisodeProbe, EpisodeWorld, Family};
+use crate::mediation::Mediation;
 use crate::micros::Micros;
-use crate::parameters::{FamilyParameters, GeneratorParameters, TermWeights};
+use crate::parameters::{FamilyParameters, GeneratorParameters};
 use crate::random::{RandomStream, StreamKey};
+
+use components::split_score;
 
 /// Changes whenever the same parameters and seed give other episodes than before.
 pub const GENERATOR_VERSION: u32 = 1;
@@ -62,6 +67,11 @@ pub enum Suite {
         /// Seed of the run.
         seed: u64,
     },
+    /// The comparison with methods that mediate actions: the same law of worlds, and a [`Mediation`].
+    Compared {
+        /// Seed of the run.
+        seed: u64,
+    },
 }
 
 impl Suite {
@@ -71,6 +81,7 @@ impl Suite {
         match self {
             Self::Frozen { .. } => "frozen",
             Self::Experiment { .. } => "experiment",
+            Self::Compared { .. } => "compared",
         }
     }
 
@@ -78,7 +89,7 @@ impl Suite {
     #[must_use]
     pub fn seed(self) -> u64 {
         match self {
-            Self::Frozen { seed } | Self::Experiment { seed } => seed,
+            Self::Frozen { seed } | Self::Experiment { seed } | Self::Compared { seed } => seed,
         }
     }
 }
@@ -117,6 +128,7 @@ impl Default for DrawnEpisode {
                 proposed: SmallVec::new(),
                 probes: SmallVec::new(),
                 true_world: 0,
+                mediation: Mediation::NONE,
             },
             roles: SmallVec::from_slice(&[Role::True]),
         }
@@ -151,9 +163,10 @@ impl DrawnEpisode {
 /// Draws the episodes of one split of one suite.
 ///
 /// The episode at an index depends on parameters, suite, split and index alone, so any part of a split can be
-/// drawn in any order. It reads four streams, one a purpose, so that what one purpose needs does not move
-/// another: `worlds`, `components`, `proposal` (whether a proposal misses the true world) and `policy`
-/// (a method's own random choices).
+/// drawn in any order. It reads a stream for each purpose, so that what one purpose needs does not move
+/// another: `worlds`, `components`, `proposal` (whether a proposal misses the true world), `policy`
+/// (a method's own random choices), `errors` (which probes answer wrongly) and, for [`Suite::Compared`]
+/// alone, `mediation` (by the law stated on [`Mediation`]).
 ///
 /// Draws from `worlds`, in order, by the law stated on [`GeneratorParameters`]:
 /// 1. the number of worlds n, then the truly safe action a*, uniform integers;
@@ -190,6 +203,9 @@ pub struct Generator {
     components: StreamKey,
     proposal: StreamKey,
     policy: StreamKey,
+    errors: StreamKey,
+    /// For episodes that have a mediation.
+    mediation: Option<StreamKey>,
 }
 
 impl Generator {
@@ -204,6 +220,8 @@ impl Generator {
             components: key("components"),
             proposal: key("proposal"),
             policy: key("policy"),
+            errors: key("errors"),
+            mediation: matches!(suite, Suite::Compared { .. }).then(|| key("mediation")),
         }
     }
 
@@ -276,6 +294,9 @@ impl Generator {
         episode
             .probes
             .extend((0..count).map(|asks| EpisodeProbe { cost, asks }));
+        episode.mediation = self.mediation.map_or(Mediation::NONE, |key| {
+            Mediation::draw(&mut key.stream(index), episode, roles)
+        });
     }
 
     fn distractor(
@@ -343,37 +364,18 @@ impl Generator {
         self.proposal.stream(index).uniform()
     }
 
+    /// The probes of the episode at this index that answer wrongly when each does so with probability
+    /// `rate`: bit j for probe j. One uniform number a probe, so a larger rate only adds wrong answers.
+    #[must_use]
+    pub fn wrong_answers(&self, index: u64, probes: usize, rate: f64) -> u64 {
+        let mut stream = self.errors.stream(index);
+        let wrong = (0..probes.min(64)).filter(|_| stream.happens(rate));
+        wrong.fold(0, |mask, probe| mask | 1 << probe)
+    }
+
     /// The stream for a method's own random choices in the episode at this index, from its beginning.
     #[must_use]
     pub fn policy_stream(&self, index: u64) -> RandomStream {
         self.policy.stream(index)
     }
-}
-
-fn split_score(
-    score: Micros,
-    weights: &TermWeights,
-    telling: usize,
-    stream: &mut RandomStream,
-) -> [Micros; 4] {
-    let mut shares = [0.0; 4];
-    for (term, share) in shares.iter_mut().enumerate() {
-        let weight = if term == telling {
-            weights.telling
-        } else {
-            weights.other
-        };
-        *share = weight.get() * (0.5 + stream.uniform());
-    }
-    let total = shares[0] + shares[1] + shares[2] + shares[3];
-    let mut rest = score.count();
-    let mut terms = [Micros::ZERO; 4];
-    for term in 0..3 {
-        // Truncation is floor for a number that is not negative. The minimum keeps a rounded-up quotient in bounds.
-        let count = ((f64::from(score.count()) * shares[term] / total) as u32).min(rest);
-        rest -= count;
-        terms[term] = Micros::from_count(count).unwrap_or_default();
-    }
-    terms[3] = Micros::from_count(rest).unwrap_or_default();
-    terms
 }

@@ -5,6 +5,7 @@
 //! The paper's benchmark file and generator are not available to us. [`Generator`] follows the paper's description, with
 //! free parameters chosen so that its published figures come out; [`Parameters`] holds them and their provenance.
 
+pub mod beyond;
 mod bounded;
 mod counts;
 mod episode;
@@ -14,7 +15,9 @@ mod frozen;
 mod generator;
 pub mod json;
 mod jsonl;
+mod learned;
 mod manifest;
+mod mediation;
 mod methods;
 mod micros;
 mod parameters;
@@ -31,7 +34,14 @@ pub use frozen::{
 };
 pub use generator::{DrawnEpisode, GENERATOR_VERSION, Generator, Role, Split, Suite};
 pub use jsonl::{LineProblem, RecordError, read_episodes};
+pub use learned::{
+    Candidate, CandidateResult, Choice, ChooseError, Criterion, EpisodeWithTerms, Feature,
+    FeatureSet, FitError, LearnedScore, LearnedScoreError, Likelihood, LogisticRegression,
+    ScoreComparison, ScoreForm, ScoreRun, TermsError, TrainingSet, WorldFeatures, choose,
+    choose_on_frozen, compare_scores,
+};
 pub use manifest::{FORMAT_VERSION, FileEntry, MANIFEST_FILE, Manifest, file_name};
+pub use mediation::{Mediation, MediationError};
 pub use micros::{Micros, MicrosError};
 pub use parameters::{
     ActionCount, ComponentParameters, ExperimentParameters, Families, FamilyParameters,
@@ -46,16 +56,17 @@ pub use record::{
 pub use counts::{Causes, Counts, Estimate, Fallbacks};
 pub use experiments::{Coverage, Experiment, Prepared, Results, Row, Setting, tuned};
 pub use methods::{
-    ConflictAbstention, Environment, GenericOneProbe, Margin, Memory, Method, MethodName,
-    MethodSettings, ProposedProbe, ProposedWorld, SafeCommit, Scratch, SingleWorld, UnknownMethod,
-    Verdict, calibrate, tune_margin,
+    ConfidenceThreshold, ConflictAbstention, Environment, ExecutionContainment, GenericOneProbe,
+    Inspection, Margin, Memory, Method, MethodName, MethodSettings, PolicyOnly, ProposedProbe,
+    ProposedWorld, SafeCommit, ScalarConfidence, Scratch, SingleWorld, UnknownMethod, Verdict,
+    calibrate, calibration_score, tune_confidence, tune_margin,
 };
 pub use published::{
     Bound, Claim, Comparison, Figure, Findings, Metric, Published, PublishedError, TOLERANCES,
     Tolerances,
 };
-pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate};
-pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, UNITS, tables};
+pub use simulate::{Cell, Ending, FamilyCounts, count, decide, simulate, simulate_on};
+pub use tables::{CAUTION, LEGEND, PROVENANCE, Table, UNITS, table_names, tables};
 
 /// The sample of the crate's README, as a doc test.
 #[cfg(doctest)]

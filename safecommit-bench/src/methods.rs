@@ -1,25 +1,33 @@
 //! The methods that are compared, each as what it may see and what it decides.
 
+mod confidence;
 mod conflict_abstention;
 mod environment;
+mod execution_containment;
 mod generic_one_probe;
+mod policy_only;
 mod safecommit;
+mod scalar_confidence;
 mod single_world;
 
 use std::fmt;
 use std::str::FromStr;
 
-use safecommit_conformal::{Alpha, Calibration, Threshold};
+use safecommit_conformal::{Alpha, Calibration, CalibrationScore, Misses, Threshold};
 use safecommit_core::{FallbackKind, Fate, Reason, Workspace};
 use serde::{Deserialize, Serialize};
 
 use crate::episode::backticked;
 
+pub use confidence::ConfidenceThreshold;
 pub use conflict_abstention::{ConflictAbstention, Margin, tune_margin};
 pub(crate) use environment::View;
-pub use environment::{Environment, ProposedProbe, ProposedWorld};
+pub use environment::{Environment, Inspection, ProposedProbe, ProposedWorld};
+pub use execution_containment::ExecutionContainment;
 pub use generic_one_probe::GenericOneProbe;
+pub use policy_only::PolicyOnly;
 pub use safecommit::SafeCommit;
+pub use scalar_confidence::{ScalarConfidence, tune_confidence};
 pub use single_world::SingleWorld;
 
 /// A method under comparison: sees an episode through an [`Environment`], which never shows the true
@@ -232,20 +240,19 @@ pub fn calibrate<'a>(
     alpha: Alpha,
     episodes: impl IntoIterator<Item = &'a crate::Episode>,
 ) -> Calibration {
-    use safecommit_conformal::{CalibrationScore, Misses};
-
-    let scores: Vec<_> = episodes
-        .into_iter()
-        .map(|episode| {
-            if episode.true_world_proposed() {
-                CalibrationScore::Observed(episode.worlds()[episode.true_world()].score.score())
-            } else {
-                CalibrationScore::Missing
-            }
-        })
-        .collect();
+    let scores: Vec<_> = episodes.into_iter().map(calibration_score).collect();
     // The generator knows of every miss, so none listed means that none occurred.
     Calibration::split_conformal_with(alpha, &scores, Misses::AllListed)
+}
+
+/// The score of the true world of an episode, missing if it was not proposed.
+#[must_use]
+pub fn calibration_score(episode: &crate::Episode) -> CalibrationScore {
+    if episode.true_world_proposed() {
+        CalibrationScore::Observed(episode.worlds()[episode.true_world()].score.score())
+    } else {
+        CalibrationScore::Missing
+    }
 }
 
 /// The fallback of a method without a controller, by the rule of the controller: abstain when the

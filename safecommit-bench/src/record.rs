@@ -2,6 +2,7 @@
 
 use crate::episode::{Episode, EpisodeProbe, EpisodeWorld, Family, MAX_ACTIONS};
 use crate::generator::{DrawnEpisode, Split};
+use crate::mediation::Mediation;
 use crate::micros::Micros;
 
 mod wire;
@@ -143,7 +144,7 @@ impl EpisodeRecord {
         self.true_world
     }
 
-    /// The episode by index, for deciding.
+    /// The episode by index, for deciding. It has no mediation: a line holds none.
     ///
     /// # Errors
     ///
@@ -167,12 +168,14 @@ impl EpisodeRecord {
             proposed: self.proposed.iter().copied().collect(),
             probes: probes.collect(),
             true_world: self.true_world,
+            mediation: Mediation::NONE,
         };
         episode.proposed.sort_unstable();
         Ok(episode)
     }
 
-    /// A generated episode with its ids: `SPLIT-000017`, `a0`, `w0`, `p0` and so on, by position.
+    /// A generated episode with its ids: `SPLIT-000017`, `a0`, `w0`, `p0` and so on, by position. Its
+    /// [`Mediation`] is no part of a line.
     ///
     /// `components` are those of [`Generator::components_into`](crate::Generator::components_into) for this episode.
     #[must_use]

@@ -17,6 +17,8 @@ pub struct Ending {
     pub verdict: Verdict,
     /// Positions of the probes in the episode, in the order in which they were made.
     pub probes: SmallVec<[usize; 6]>,
+    /// The actions staged and inspected, in their order; each counts as a probe made.
+    pub staged: SmallVec<[usize; 2]>,
 }
 
 /// Runs a method on one episode. `policy` gives the random stream for its own choices.
@@ -32,6 +34,7 @@ pub fn decide(
     Ending {
         verdict,
         probes: environment.asked().into(),
+        staged: environment.staged().into(),
     }
 }
 
@@ -43,6 +46,30 @@ pub struct Cell {
     pub certifies: bool,
     /// Probability that the true world is left out of the proposal.
     pub proposal_miss: f64,
+    /// Probability that a probe answers wrongly.
+    pub probe_error: f64,
+}
+
+impl Cell {
+    /// A certificate method on fully proposed episodes with truthful probes.
+    #[must_use]
+    pub fn certifying(method: impl Method + 'static) -> Self {
+        Self {
+            method: Box::new(method),
+            certifies: true,
+            proposal_miss: 0.0,
+            probe_error: 0.0,
+        }
+    }
+
+    /// A method without certificates, likewise.
+    #[must_use]
+    pub fn uncertified(method: impl Method + 'static) -> Self {
+        Self {
+            certifies: false,
+            ..Self::certifying(method)
+        }
+    }
 }
 
 /// The counts of one cell, family by family in the order of [`Family::ALL`].
@@ -59,8 +86,7 @@ const EPISODES_A_TASK: u64 = 500;
 ///
 /// let parameters = Parameters::project()?;
 /// let generator = Generator::new(&parameters.generator, Suite::Experiment { seed: 1 }, Split::Test);
-/// let cell = Cell { method: Box::new(SingleWorld), certifies: false, proposal_miss: 0.0 };
-/// let [stale, ..] = simulate(&generator, 400, &[cell])[0];
+/// let [stale, ..] = simulate(&generator, 400, &[Cell::uncertified(SingleWorld)])[0];
 /// assert_eq!(stale.episodes, 100);
 /// assert_eq!(stale.safe_commits + stale.unsafe_commits, 100); // it never falls back
 /// # Ok::<(), safecommit_bench::ParameterError>(())
@@ -77,14 +103,42 @@ pub fn simulate(generator: &Generator, episodes: u64, cells: &[Cell]) -> Vec<Fam
             run(generator, first..last, cells, &mut counts);
             counts
         })
-        .reduce(none, |mut total, part| {
-            for (total, part) in total.iter_mut().zip(part) {
-                for (total, part) in total.iter_mut().zip(part) {
-                    *total += part;
-                }
-            }
-            total
-        })
+        .reduce(none, add)
+}
+
+/// [`simulate`] on episodes that are there already, fully proposed; the policy stream of each is that of
+/// `generator` at its position.
+#[must_use]
+pub fn simulate_on(
+    generator: &Generator,
+    episodes: &[Episode],
+    cells: &[Cell],
+) -> Vec<FamilyCounts> {
+    let none = || vec![FamilyCounts::default(); cells.len()];
+    let tasks = episodes.par_chunks(EPISODES_A_TASK as usize).enumerate();
+    let counted = tasks.map(|(task, episodes)| {
+        let mut counts = none();
+        let mut memory = Memory::default();
+        for (index, episode) in (task as u64 * EPISODES_A_TASK..).zip(episodes) {
+            let drawn = Drawn {
+                generator,
+                index,
+                episode,
+            };
+            drawn.run(cells, |_| true, &mut counts, &mut memory);
+        }
+        counts
+    });
+    counted.reduce(none, add)
+}
+
+fn add(mut total: Vec<FamilyCounts>, part: Vec<FamilyCounts>) -> Vec<FamilyCounts> {
+    for (total, part) in total.iter_mut().zip(part) {
+        for (total, part) in total.iter_mut().zip(part) {
+            *total += part;
+        }
+    }
+    total
 }
 
 fn run(
@@ -98,51 +152,71 @@ fn run(
         .map(|cell| cell.proposal_miss)
         .fold(0.0, f64::max);
     let mut memory = Memory::default();
-    let mut drawn = DrawnEpisode::default();
+    let mut buffer = DrawnEpisode::default();
     for index in episodes {
-        generator.draw_into(index, &mut drawn);
-        let policy = || generator.policy_stream(index);
+        generator.draw_into(index, &mut buffer);
         let uniform = if largest_miss > 0.0 {
             generator.proposal_uniform(index)
         } else {
             1.0
         };
         let missed = |cell: &Cell| uniform < cell.proposal_miss;
-        run_cells(
-            drawn.episode(),
-            &policy,
-            cells,
-            |cell| !missed(cell),
-            counts,
-            &mut memory,
-        );
+        let proposed = Drawn {
+            generator,
+            index,
+            episode: buffer.episode(),
+        };
+        proposed.run(cells, |cell| !missed(cell), counts, &mut memory);
         if uniform < largest_miss {
-            drawn.episode_mut().drop_true_world();
-            run_cells(drawn.episode(), &policy, cells, missed, counts, &mut memory);
+            buffer.episode_mut().drop_true_world();
+            let episode = buffer.episode();
+            let missing = Drawn {
+                generator,
+                index,
+                episode,
+            };
+            missing.run(cells, missed, counts, &mut memory);
         }
     }
 }
 
-/// Runs the cells chosen on one episode.
-fn run_cells(
-    episode: &Episode,
-    policy: &dyn Fn() -> RandomStream,
-    cells: &[Cell],
-    chosen: impl Fn(&Cell) -> bool,
-    counts: &mut [FamilyCounts],
-    memory: &mut Memory,
-) {
-    memory.view.fill(episode);
-    let family = episode.family() as usize;
-    for (cell, counts) in cells.iter().zip(counts) {
-        if !chosen(cell) {
-            continue;
+/// An episode with the random streams that go with it.
+struct Drawn<'a> {
+    generator: &'a Generator,
+    index: u64,
+    episode: &'a Episode,
+}
+
+impl Drawn<'_> {
+    /// Runs the cells chosen.
+    fn run(
+        &self,
+        cells: &[Cell],
+        chosen: impl Fn(&Cell) -> bool,
+        counts: &mut [FamilyCounts],
+        memory: &mut Memory,
+    ) {
+        let episode = self.episode;
+        memory.view.fill(episode);
+        let policy = || self.generator.policy_stream(self.index);
+        let family = episode.family() as usize;
+        for (cell, counts) in cells.iter().zip(counts) {
+            if !chosen(cell) {
+                continue;
+            }
+            let mut environment = Environment::new(episode, &memory.view, &policy);
+            if cell.probe_error > 0.0 {
+                let probes = episode.probes().len();
+                let wrong = self
+                    .generator
+                    .wrong_answers(self.index, probes, cell.probe_error);
+                environment = environment.with_wrong_answers(wrong);
+            }
+            let verdict = cell.method.decide(&mut environment, &mut memory.scratch);
+            let certified = cell.certifies.then_some(&memory.scratch);
+            let probes = environment.spent();
+            score(episode, verdict, probes, certified, &mut counts[family]);
         }
-        let mut environment = Environment::new(episode, &memory.view, policy);
-        let verdict = cell.method.decide(&mut environment, &mut memory.scratch);
-        let certified = cell.certifies.then_some(&memory.scratch);
-        let probes = environment.asked().len();
-        score(episode, verdict, probes, certified, &mut counts[family]);
     }
 }
 
@@ -160,7 +234,7 @@ pub fn count(
     score(
         episode,
         ending.verdict,
-        ending.probes.len(),
+        ending.probes.len() + ending.staged.len(),
         certified,
         counts,
     );

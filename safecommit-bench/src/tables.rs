@@ -2,10 +2,12 @@
 
 mod experiments;
 mod findings;
-mod grid;
+pub(crate) mod grid;
 
 use crate::experiments::{Experiment, Results};
-use crate::published::{Findings, Published};
+use crate::published::{Claim, Findings, Published};
+
+pub(crate) use experiments::NEW;
 
 /// Where the numbers come from; stands wherever results are shown.
 pub const PROVENANCE: &str = "Our generator; parameters chosen to match published figures \
@@ -61,6 +63,23 @@ impl Table {
         &self.figures
     }
 
+    /// The table of a study beyond the paper.
+    pub(crate) fn beyond(
+        name: &'static str,
+        title: &'static str,
+        about: &str,
+        figures: &str,
+        claims: &[Claim],
+    ) -> Self {
+        let parts = [
+            about.to_owned(),
+            figures.to_owned(),
+            "What has to hold, fixed before the results were seen:".to_owned(),
+            findings::claims(claims, NEW),
+        ];
+        Self::new(name, title, &parts).with_figures(figures.to_owned())
+    }
+
     fn with_figures(self, figures: String) -> Self {
         Self { figures, ..self }
     }
@@ -74,6 +93,12 @@ impl Table {
             body: format!("{}\n\n{PROVENANCE}\n", parts.join("\n\n")),
         }
     }
+}
+
+/// The names of all [`tables`].
+pub fn table_names() -> impl Iterator<Item = &'static str> {
+    let experiments = Experiment::ALL.map(Experiment::name).into_iter();
+    experiments.chain(["coverage", "published", "guarantees"])
 }
 
 /// All tables: one an experiment, then coverage, published against ours, and the guarantees.

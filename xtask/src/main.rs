@@ -3,11 +3,12 @@
 mod ci;
 mod generated;
 mod plots;
+mod progress;
 mod project;
-mod readme;
 mod report;
 mod reproduce;
 mod rows;
+mod sections;
 mod snapshots;
 mod stages;
 mod write;

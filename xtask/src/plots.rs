@@ -1,5 +1,7 @@
 //! One plot an experiment: ours with error bars, published figures beside them.
 
+mod beyond;
+
 use kuva::plot::annotations::ReferenceLine;
 use kuva::plot::legend::{LegendEntry, LegendPosition, LegendShape};
 use kuva::plot::scatter::MarkerShape;
@@ -10,13 +12,15 @@ use safecommit_bench::{
     Bound, Experiment, Family, Figure, MethodName, Metric, Published, Results, Row, Setting,
 };
 
+pub(crate) use beyond::render as beyond;
+
 /// Colours that people with any colour vision tell apart (Okabe and Ito), one a method or metric.
 const COLOURS: [&str; 5] = ["#E69F00", "#56B4E9", "#CC79A7", "#009E73", "#0072B2"];
 const PUBLISHED: &str = "#000000";
 const BOUND: &str = "#D55E00";
 
 /// The plots by name, in the order of the tables.
-pub(crate) fn render(published: &Published, results: &Results) -> Vec<(&'static str, String)> {
+pub(crate) fn paper(published: &Published, results: &Results) -> Vec<(&'static str, String)> {
     Experiment::ALL
         .into_iter()
         .map(|experiment| {

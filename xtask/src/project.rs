@@ -74,6 +74,9 @@ pub(crate) const README: &str = "README.md";
 /// The document with all tables.
 pub(crate) const RESULTS: &str = "RESULTS.md";
 
+/// The tables of the studies beyond the paper.
+pub(crate) const BEYOND: &str = "BEYOND.md";
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,10 +2,11 @@
 //! side by side.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use safecommit_bench::beyond::Report;
 use safecommit_bench::{Bound, CAUTION, Claim, Findings, LEGEND, PROVENANCE, TOLERANCES, UNITS};
 
 /// The report, without times.
-pub(crate) fn render(tables: &[safecommit_bench::Table], findings: &Findings) -> String {
+pub(crate) fn paper(tables: &[safecommit_bench::Table], findings: &Findings) -> String {
     let mut text = format!("{PROVENANCE}\n{CAUTION}\n\n{LEGEND}\n{UNITS}\n");
     for table in tables.iter().filter(|table| !table.figures().is_empty()) {
         text.push_str(&format!("\n{}\n{}", table.title(), table.figures()));
@@ -20,6 +21,20 @@ pub(crate) fn render(tables: &[safecommit_bench::Table], findings: &Findings) ->
     text.push_str("\nGuarantees (not in the paper's tables)\n");
     text.push_str(&claims(&findings.guarantees));
     text.push_str(&bounds(&findings.bounds));
+    text
+}
+
+/// The tables of studies beyond the paper, without times.
+pub(crate) fn beyond(reports: &[Report]) -> String {
+    if reports.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nBeyond the paper (every figure is new)\n".to_owned();
+    for report in reports {
+        let table = report.table();
+        text.push_str(&format!("\n{}\n{}", table.title(), table.figures()));
+        text.push_str(&claims(report.claims()));
+    }
     text
 }
 

@@ -1,20 +1,22 @@
 //! `cargo xtask reproduce`.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use safecommit_bench::beyond::{Report, Study, Workbench};
 use safecommit_bench::{
     CAUTION, Findings, LEGEND, PROVENANCE, Parameters, Prepared, Published, Results, Table,
     render_all, tables,
 };
 
 use crate::generated::Generated;
-use crate::project::{DATA, PARAMETERS, Project, RESULTS};
+use crate::progress::Progress;
+use crate::project::{BEYOND, DATA, PARAMETERS, Project, RESULTS};
 use crate::stages::Stages;
-use crate::{plots, readme, report, rows, snapshots, write};
+use crate::{plots, report, rows, sections, snapshots, write};
 
 /// What to reproduce, and where to write.
 #[derive(Args)]
@@ -23,13 +25,60 @@ pub(crate) struct Reproduce {
     /// comparing them
     #[arg(long)]
     bless: bool,
-    /// Write tables.md, tables.json and a plot an experiment into this directory
+    /// Run and check only this: `paper`, for the frozen splits and the experiments of the paper, or one
+    /// study beyond the paper by its name
+    #[arg(long, value_name = "NAME")]
+    only: Option<Section>,
+    /// Write tables.md, tables.json, beyond.json and a plot an experiment into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-/// All that comes out of the experiments.
-pub(crate) struct Outcome {
+/// A part of the whole that can be reproduced alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// The frozen splits and the experiments of the paper.
+    Paper,
+    /// One study beyond the paper.
+    Beyond(Study),
+}
+
+impl FromStr for Section {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "paper" => Ok(Self::Paper),
+            _ => name.parse().map(Self::Beyond).map_err(|_| {
+                let studies = Study::ALL.map(|study| format!("`{study}`"));
+                format!("expected `paper` or one of {}", studies.join(", "))
+            }),
+        }
+    }
+}
+
+impl Reproduce {
+    fn wants(&self, section: Section) -> bool {
+        self.only.is_none_or(|only| only == section)
+    }
+}
+
+/// All that was reproduced.
+#[derive(Default)]
+struct Outcome {
+    paper: Option<Paper>,
+    beyond: Vec<Report>,
+}
+
+impl Outcome {
+    fn tables(&self) -> Vec<&Table> {
+        let paper = self.paper.iter().flat_map(|paper| &paper.tables);
+        paper.chain(self.beyond.iter().map(Report::table)).collect()
+    }
+}
+
+/// All that comes out of the experiments of the paper.
+pub(crate) struct Paper {
     pub(crate) published: Published,
     pub(crate) results: Results,
     pub(crate) findings: Findings,
@@ -73,12 +122,14 @@ pub(crate) fn run(arguments: &Reproduce, project: &Project) -> anyhow::Result<()
         let _ = writeln!(stderr, "{}\n", failure.trim_end());
     }
     let failed = failures.0.len();
-    let mut text = outcome.map_or_else(String::new, |outcome| {
-        report::render(&outcome.tables, &outcome.findings)
-    });
+    let mut text = String::new();
+    if let Some(paper) = &outcome.paper {
+        text.push_str(&report::paper(&paper.tables, &paper.findings));
+    }
+    text.push_str(&report::beyond(&outcome.beyond));
     text.push_str(&stages.render());
     if failed == 0 {
-        text.push_str(&format!("\nReproduced: {}\n", what(arguments.bless)));
+        text.push_str(&format!("\nReproduced: {}\n", what(arguments)));
     }
     let mut stdout = std::io::stdout().lock();
     let printed = stdout
@@ -98,8 +149,11 @@ fn reproduce(
     project: &Project,
     stages: &mut Stages,
     failures: &mut Failures,
-) -> Option<Outcome> {
-    let parameters = failures.take(Parameters::project().map_err(anyhow::Error::from))?;
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    let Some(parameters) = failures.take(Parameters::project().map_err(anyhow::Error::from)) else {
+        return outcome;
+    };
     // Comparing alone: whoever edits the parameters does not want them back as they were.
     let compiled = Parameters::project_toml().to_owned();
     if let Some(difference) = Generated::text(project, PARAMETERS, compiled).difference() {
@@ -107,54 +161,87 @@ fn reproduce(
             "not what this program was built with: {difference}"
         ));
     }
-    stages.time("frozen splits", || {
-        for file in render_all(&parameters) {
-            let name = format!("{DATA}/{}", file.name);
-            failures.settle(
-                &Generated::bytes(project, &name, file.bytes),
-                arguments.bless,
-            );
-        }
-    });
-    let outcome = failures.take(experiments(&parameters, stages))?;
+    if arguments.wants(Section::Paper) {
+        stages.time("frozen splits", || {
+            for file in render_all(&parameters) {
+                let name = format!("{DATA}/{}", file.name);
+                failures.settle(
+                    &Generated::bytes(project, &name, file.bytes),
+                    arguments.bless,
+                );
+            }
+        });
+        outcome.paper = failures.take(experiments(&parameters, stages));
+    }
+    let studies = Study::ALL.into_iter();
+    let studies: Vec<Study> = studies
+        .filter(|study| arguments.wants(Section::Beyond(*study)))
+        .collect();
+    outcome.beyond = beyond(&parameters, &studies, stages, failures);
     stages.time("snapshots", || {
-        let mut files = snapshots::render(project, &outcome.tables);
-        files.extend(failures.take(readme::render(project, &outcome.tables)));
-        files.push(Generated::text(project, RESULTS, document(&outcome.tables)));
-        for file in &files {
-            failures.settle(file, arguments.bless);
-        }
-        let unknown = failures.take(snapshots::unknown(project, &outcome.tables));
-        failures.0.extend(unknown.into_iter().flatten());
+        compare(arguments, project, &outcome, failures);
     });
     if let Some(out) = &arguments.out {
         failures.take(output(out, &outcome, stages));
     }
-    failures.0.extend(outcome.findings.failures());
-    Some(outcome)
+    if let Some(paper) = &outcome.paper {
+        failures.0.extend(paper.findings.failures());
+    }
+    let reports = outcome.beyond.iter();
+    failures.0.extend(reports.flat_map(Report::failures));
+    outcome
 }
 
-fn what(bless: bool) -> &'static str {
-    if bless {
-        "every comparison, statement and guarantee holds; frozen splits, snapshots, README and RESULTS are written."
+/// Settles every file of the project that shows a table.
+fn compare(arguments: &Reproduce, project: &Project, outcome: &Outcome, failures: &mut Failures) {
+    let tables = outcome.tables();
+    let mut files = snapshots::render(project, &tables);
+    files.extend(failures.take(sections::readme(project, &tables)));
+    if let Some(paper) = &outcome.paper {
+        let tables: Vec<&Table> = paper.tables.iter().collect();
+        files.push(Generated::text(project, RESULTS, document(&tables)));
+    }
+    let beyond: Vec<&Table> = outcome.beyond.iter().map(Report::table).collect();
+    if outcome.beyond.len() == Study::ALL.len() {
+        files.push(Generated::text(project, BEYOND, beyond_document(&beyond)));
     } else {
-        "frozen splits, snapshots, README and RESULTS are unchanged, every comparison, statement and guarantee holds."
+        files.extend(failures.take(sections::replaced(project, BEYOND, 2, &beyond)));
+    }
+    for file in &files {
+        failures.settle(file, arguments.bless);
+    }
+    let unknown = failures.take(snapshots::unknown(project));
+    failures.0.extend(unknown.into_iter().flatten());
+}
+
+fn what(arguments: &Reproduce) -> &'static str {
+    match (arguments.only, arguments.bless) {
+        (None, true) => {
+            "every comparison, statement and guarantee holds; frozen splits, snapshots, README, RESULTS and BEYOND are written."
+        }
+        (None, false) => {
+            "frozen splits, snapshots, README, RESULTS and BEYOND are unchanged, every comparison, statement and guarantee holds."
+        }
+        (Some(_), true) => {
+            "this part alone; all that was checked in it holds, and its tables are written."
+        }
+        (Some(_), false) => {
+            "this part alone; all that was checked in it holds, and its tables are unchanged."
+        }
     }
 }
 
-/// Runs all experiments and renders their tables.
-pub(crate) fn experiments(parameters: &Parameters, stages: &mut Stages) -> anyhow::Result<Outcome> {
+/// Runs the experiments of the paper and renders their tables.
+pub(crate) fn experiments(parameters: &Parameters, stages: &mut Stages) -> anyhow::Result<Paper> {
     let published = Published::project()?;
     let prepared = stages.time("calibration and tuning", || Prepared::new(parameters));
     let results = stages.time("simulation", || {
-        let bar = progress_bar(prepared.episodes());
-        let results = prepared.run(&|episodes| bar.inc(episodes));
-        bar.finish_and_clear();
-        results
+        let progress = Progress::new("simulation", prepared.episodes(), "episodes");
+        prepared.run(&|episodes| progress.add(episodes))
     });
     let findings = stages.time("comparison", || published.compare(parameters, &results));
     let tables = stages.time("tables", || tables(&published, &results, &findings));
-    Ok(Outcome {
+    Ok(Paper {
         published,
         results,
         findings,
@@ -162,40 +249,69 @@ pub(crate) fn experiments(parameters: &Parameters, stages: &mut Stages) -> anyho
     })
 }
 
-/// Shows progress on a terminal, and nothing elsewhere.
-fn progress_bar(episodes: u64) -> ProgressBar {
-    let target = if std::io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::hidden()
+/// Runs studies beyond the paper, one after the other.
+fn beyond(
+    parameters: &Parameters,
+    studies: &[Study],
+    stages: &mut Stages,
+    failures: &mut Failures,
+) -> Vec<Report> {
+    let bench = Workbench::new(parameters);
+    let seeds = parameters.experiments.seeds.get().len() as u64;
+    let run = |study: &Study| {
+        let report = stages.time(study.name(), || {
+            let progress = Progress::new(study.name(), seeds, "seeds");
+            study.run(&bench, &|| progress.add(1))
+        });
+        failures.take(report.with_context(|| format!("study `{study}`")))
     };
-    let bar = ProgressBar::with_draw_target(Some(episodes), target);
-    let style =
-        ProgressStyle::with_template("simulating {wide_bar} {human_pos} of {human_len} episodes");
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+    studies.iter().filter_map(run).collect()
 }
 
 fn output(out: &std::path::Path, outcome: &Outcome, stages: &mut Stages) -> anyhow::Result<()> {
     std::fs::create_dir_all(out)
         .with_context(|| format!("cannot create the directory `{}`", out.display()))?;
     let written = stages.time("tables as files", || {
-        write::atomically(&out.join("tables.md"), document(&outcome.tables).as_bytes())?;
-        let rows = rows::render(&outcome.results)?;
-        write::atomically(&out.join("tables.json"), rows.as_bytes())
+        write::atomically(
+            &out.join("tables.md"),
+            document(&outcome.tables()).as_bytes(),
+        )?;
+        if let Some(paper) = &outcome.paper {
+            let rows = rows::paper(&paper.results)?;
+            write::atomically(&out.join("tables.json"), rows.as_bytes())?;
+        }
+        if !outcome.beyond.is_empty() {
+            let rows = rows::beyond(&outcome.beyond)?;
+            write::atomically(&out.join("beyond.json"), rows.as_bytes())?;
+        }
+        anyhow::Ok(())
     });
     written?;
     stages.time("plots", || {
-        for (name, plot) in plots::render(&outcome.published, &outcome.results) {
+        let paper = outcome.paper.iter();
+        let paper = paper.flat_map(|paper| plots::paper(&paper.published, &paper.results));
+        let beyond = outcome.beyond.iter();
+        let beyond = beyond.map(|report| (report.table().name(), plots::beyond(report.chart())));
+        for (name, plot) in paper.chain(beyond) {
             write::atomically(&out.join(format!("{name}.svg")), plot.as_bytes())?;
         }
         anyhow::Ok(())
     })
 }
 
-fn document(tables: &[Table]) -> String {
+fn beyond_document(tables: &[&Table]) -> String {
+    let sections: Vec<String> = tables
+        .iter()
+        .map(|table| sections::section(table, 2))
+        .collect();
+    format!(
+        "# Beyond the paper\n\n{PROVENANCE} Nothing below was chosen to match anything: the paper states no figure to \
+         compare it with, and every figure is new (◇). Means over the seeds ± one standard error.\n\n{}",
+        sections.join("\n")
+    )
+}
+
+fn document(tables: &[&Table]) -> String {
     let tables: Vec<String> = tables.iter().map(|table| table.markdown(2)).collect();
     format!(
         "# SafeCommitBench-Controlled\n\n{PROVENANCE} {CAUTION}\n\n{LEGEND}\n\n{}",

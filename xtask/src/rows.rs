@@ -1,7 +1,9 @@
-//! `tables.json`: every row of every experiment, for programs.
+//! `tables.json` and `beyond.json`: every row of every table, for programs.
 
+use safecommit_bench::beyond::Report;
 use safecommit_bench::{Estimate, Results, Row};
 use serde::Serialize;
+use serde_json::Map;
 
 /// A row of the file. Rates are fractions; the five metrics are over all episodes of the row.
 #[derive(Serialize)]
@@ -39,13 +41,32 @@ impl From<&Row> for RowRecord {
     }
 }
 
-/// The file: a list, a row a line.
-pub(crate) fn render(results: &Results) -> anyhow::Result<String> {
+/// The experiments of the paper: a list, a row a line.
+pub(crate) fn paper(results: &Results) -> anyhow::Result<String> {
     let mut lines = Vec::with_capacity(results.rows.len());
     for row in &results.rows {
         lines.push(serde_json::to_string(&RowRecord::from(row))?);
     }
-    Ok(format!("[\n{}\n]\n", lines.join(",\n")))
+    Ok(list(&lines))
+}
+
+/// The studies beyond the paper: a list, a row a line. Each names its `study`; its other fields are the columns of
+/// the table, rates as fractions.
+pub(crate) fn beyond(reports: &[Report]) -> anyhow::Result<String> {
+    let mut lines = Vec::new();
+    for report in reports {
+        for record in report.records() {
+            let mut row = Map::new();
+            row.insert("study".to_owned(), report.table().name().into());
+            row.extend(record.clone());
+            lines.push(serde_json::to_string(&row)?);
+        }
+    }
+    Ok(list(&lines))
+}
+
+fn list(lines: &[String]) -> String {
+    format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
 #[cfg(test)]
@@ -65,7 +86,7 @@ mod tests {
         );
         let parameters = Parameters::from_toml(&small).unwrap();
         let results = Prepared::new(&parameters).run(&|_| ());
-        let rows: Vec<Value> = serde_json::from_str(&render(&results).unwrap()).unwrap();
+        let rows: Vec<Value> = serde_json::from_str(&paper(&results).unwrap()).unwrap();
         assert_eq!(rows.len(), results.rows.len());
         let fields = [
             "alpha",

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
-use safecommit_bench::Table;
+use safecommit_bench::beyond::Study;
+use safecommit_bench::{Table, table_names};
 
 use crate::generated::Generated;
 use crate::project::{Project, SNAPSHOTS};
@@ -12,17 +13,18 @@ use crate::project::{Project, SNAPSHOTS};
 const SOURCE: &str = "safecommit-bench/src/tables.rs";
 
 /// The snapshot files of the tables.
-pub(crate) fn render(project: &Project, tables: &[Table]) -> Vec<Generated> {
+pub(crate) fn render(project: &Project, tables: &[&Table]) -> Vec<Generated> {
     let file = |table: &Table| {
         let name = format!("{SNAPSHOTS}/{}", file_name(table));
         Generated::text(project, &name, snapshot(table))
     };
-    tables.iter().map(file).collect()
+    tables.iter().copied().map(file).collect()
 }
 
 /// Snapshots of tables that there are none of, and those that insta left for a review.
-pub(crate) fn unknown(project: &Project, tables: &[Table]) -> anyhow::Result<Vec<String>> {
-    let known: BTreeSet<String> = tables.iter().map(file_name).collect();
+pub(crate) fn unknown(project: &Project) -> anyhow::Result<Vec<String>> {
+    let names = table_names().chain(Study::ALL.map(Study::name));
+    let known: BTreeSet<String> = names.map(|name| format!("{name}.snap")).collect();
     let mut unknown = BTreeSet::new();
     let cannot_read = || format!("cannot read `{SNAPSHOTS}`");
     let entries = std::fs::read_dir(project.path(SNAPSHOTS)).with_context(cannot_read)?;
@@ -64,11 +66,9 @@ mod tests {
         let parameters = Parameters::project().unwrap();
         let outcome = experiments(&parameters, &mut Stages::default()).unwrap();
         assert_eq!(outcome.findings.failures(), Vec::<String>::new());
-        assert_eq!(
-            unknown(&project, &outcome.tables).unwrap(),
-            Vec::<String>::new()
-        );
-        for file in render(&project, &outcome.tables) {
+        assert_eq!(unknown(&project).unwrap(), Vec::<String>::new());
+        let tables: Vec<&Table> = outcome.tables.iter().collect();
+        for file in render(&project, &tables) {
             assert_eq!(file.difference(), None);
         }
         let again = tempfile::tempdir().unwrap();
@@ -85,7 +85,7 @@ mod tests {
             read.save(&copy).unwrap();
             assert_eq!(std::fs::read(copy).unwrap(), std::fs::read(path).unwrap());
         }
-        let readme = crate::readme::render(&project, &outcome.tables).unwrap();
+        let readme = crate::sections::readme(&project, &tables).unwrap();
         assert_eq!(readme.difference(), None);
     }
 }

@@ -16,14 +16,19 @@ const READ: [&str; 3] = [
     "safecommit-bench/data",
 ];
 
-/// The task, to be run on the project whose package is at `package`, from a directory outside of it.
-fn task(package: &Path, arguments: &[&Path]) -> Command {
+/// The task for one part, to be run on the project whose package is at `package`, from a directory outside of it.
+fn part(package: &Path, only: &str, arguments: &[&Path]) -> Command {
     let mut task = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    task.arg("reproduce")
+    task.args(["reproduce", "--only", only])
         .args(arguments)
         .env("CARGO_MANIFEST_DIR", package)
         .current_dir(std::env::temp_dir());
     task
+}
+
+/// The task for the experiments of the paper.
+fn task(package: &Path, arguments: &[&Path]) -> Command {
+    part(package, "paper", arguments)
 }
 
 /// The project as cargo tests it, which runs a test in its package.
@@ -50,6 +55,7 @@ impl Copy {
             "Cargo.toml",
             "README.md",
             "RESULTS.md",
+            "BEYOND.md",
             "safecommit-bench/Cargo.toml",
         ] {
             std::fs::copy(project.join(name), copy.path(name)).unwrap();
@@ -132,7 +138,7 @@ fn writes_tables_and_plots_alike_on_any_number_of_threads() {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{errors}");
         // No progress bar where there is no terminal.
-        assert_eq!(errors, "");
+        assert_eq!(errors, "running simulation (40000 episodes)\n");
         for part in [
             "parameters chosen to match published figures",
             "in s.e.",
@@ -161,6 +167,46 @@ fn writes_tables_and_plots_alike_on_any_number_of_threads() {
         rows.iter()
             .all(|row| row["episodes"] == 40_000 || !row["family"].is_null())
     );
+}
+
+/// A study alone, of which the project holds a snapshot and a section of a file with all of them.
+#[test]
+fn one_study_is_checked_and_written_alone() {
+    const STUDY: &str = "groups";
+    let copy = Copy::new();
+    let out = copy.path("out");
+    let run = |arguments: &[&Path]| {
+        part(&copy.path("xtask"), STUDY, arguments)
+            .output()
+            .unwrap()
+    };
+    let output = run(&["--out".as_ref(), &out]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{errors}");
+    assert_eq!(errors, "running groups (10 seeds)\n");
+    let written = files(&out);
+    assert_eq!(
+        written.keys().collect::<Vec<_>>(),
+        ["beyond.json", "groups.svg", "tables.md"]
+    );
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&written["beyond.json"]).unwrap();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["study"] == STUDY));
+
+    let snapshot = format!("safecommit-bench/snapshots/{STUDY}.snap");
+    for name in ["BEYOND.md", &snapshot] {
+        let whole = copy.read(name);
+        let text = String::from_utf8(whole.clone()).unwrap();
+        assert!(text.contains("| group-conditional"));
+        copy.write(
+            name,
+            text.replace("| group-conditional", "| broken").as_bytes(),
+        );
+        failed(run(&[]), &[&format!("`{name}` line ")]);
+        assert!(run(&["--bless".as_ref()]).status.success());
+        assert!(copy.read(name) == whole, "{name}");
+    }
+    let mut unknown = part(&copy.path("xtask"), "nothing", &[]);
+    assert_eq!(unknown.output().unwrap().status.code(), Some(2));
 }
 
 #[test]

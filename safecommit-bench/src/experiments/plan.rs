@@ -121,7 +121,7 @@ pub fn tuned(alpha: Alpha, calibration: &[Episode], validation: &[Episode]) -> C
     ConflictAbstention::new(calibration.threshold(), margin)
 }
 
-pub(super) fn draw(
+pub(crate) fn draw(
     parameters: &Parameters,
     suite: Suite,
     split: Split,

@@ -12,6 +12,8 @@ use crate::episode::Episode;
 /// Margin and threshold both come from the frozen splits: the threshold from calibration, the margin
 /// from [`tune_margin`] on validation. It guarantees nothing on other data. Where nothing is retained, no
 /// rival is, and it acts like [`super::SingleWorld`].
+///
+/// Swept over the margin, it traces risk against coverage: a larger margin commits in fewer episodes.
 #[derive(Clone, Debug)]
 pub struct ConflictAbstention {
     threshold: Threshold,

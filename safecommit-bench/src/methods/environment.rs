@@ -1,22 +1,35 @@
 //! What a method may see of an episode.
 
 use safecommit_core::{
-    Action, Cost, NO, OutcomeModel, Probability, Problem, ProblemError, Subject, YES,
+    Action, Cost, NO, OutcomeModel, Probability, Problem, ProblemError, Reversibility, Subject, YES,
 };
 use smallvec::SmallVec;
 
-use crate::episode::Episode;
+use crate::episode::{Episode, Family};
+use crate::mediation::Mediation;
 use crate::micros::Micros;
 use crate::random::RandomStream;
 
-/// An episode as a method sees it: candidate actions, proposed worlds, probes to ask. The true world
-/// shows in the answers alone; even whether it was proposed does not show, since worlds are numbered
-/// among the proposed ones.
+/// An episode as a method sees it: candidate actions and their mediation, proposed worlds, probes to
+/// ask. The true world shows in the answers and in the inspection of staged actions alone; even whether it was
+/// proposed does not show, since worlds are numbered among the proposed ones.
 pub struct Environment<'a> {
     episode: &'a Episode,
     view: &'a View,
     asked: SmallVec<[usize; 6]>,
+    staged: SmallVec<[usize; 2]>,
+    /// Bit j: probe j answers wrongly.
+    wrong: u64,
     policy: &'a dyn Fn() -> RandomStream,
+}
+
+/// What the inspection of a staged action shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inspection {
+    /// The effect is harmless: the action is safe in the true world.
+    Safe,
+    /// The action is not safe in the true world; its effect can be rolled back.
+    Unsafe,
 }
 
 /// A proposed world.
@@ -65,14 +78,34 @@ impl<'a> Environment<'a> {
             episode,
             view,
             asked: SmallVec::new(),
+            staged: SmallVec::new(),
+            wrong: 0,
             policy,
         }
+    }
+
+    /// The same, where the probes whose bit is set answer wrongly.
+    pub(crate) fn with_wrong_answers(self, wrong: u64) -> Self {
+        Self { wrong, ..self }
+    }
+
+    /// The family: what kind of evidence misleads, if any does. It is the stratum of methods that are
+    /// calibrated group by group; no method of the paper looks at it.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        self.episode.family()
     }
 
     /// How many candidate actions there are.
     #[must_use]
     pub fn actions(&self) -> usize {
         self.episode.actions()
+    }
+
+    /// Which actions are reversible and which are forbidden.
+    #[must_use]
+    pub fn mediation(&self) -> Mediation {
+        self.episode.mediation()
     }
 
     /// The proposed worlds, by ascending position.
@@ -82,7 +115,9 @@ impl<'a> Environment<'a> {
     }
 
     /// The episode as a problem of `safecommit-core`: the proposed worlds in their order, the probes in
-    /// the order of [`Self::scan`]. `None` if the core refuses it.
+    /// the order of [`Self::scan`]. A reversible action is marked as one; a forbidden action is safe in no
+    /// world, and hard evidence contradicts the worlds in which nothing but forbidden actions is safe.
+    /// `None` if the core refuses it.
     #[must_use]
     pub fn problem(&self) -> Option<&'a Problem> {
         self.view.valid.then_some(&self.view.problem)
@@ -101,10 +136,11 @@ impl<'a> Environment<'a> {
         &self.view.probes
     }
 
-    /// Makes a probe and returns its truthful outcome, [`YES`] or [`NO`].
+    /// Makes a probe and returns its outcome, [`YES`] or [`NO`]: truthful, unless probes err in this run.
     pub fn ask(&mut self, probe: usize) -> usize {
         self.asked.push(probe);
-        if self.episode.probes()[probe].asks == self.episode.true_world() {
+        let wrong = probe < 64 && self.wrong >> probe & 1 == 1;
+        if (self.episode.probes()[probe].asks == self.episode.true_world()) != wrong {
             YES
         } else {
             NO
@@ -115,6 +151,35 @@ impl<'a> Environment<'a> {
     #[must_use]
     pub fn asked(&self) -> &[usize] {
         &self.asked
+    }
+
+    /// Stages a reversible action and inspects its effect, which costs as much as a probe. `None`, at no
+    /// cost, for an action that is not reversible: it cannot be staged, and nothing of it shows. An
+    /// inspection never errs.
+    ///
+    /// The method decides what follows: it commits the staged action, or falls back, which rolls it back.
+    pub fn stage(&mut self, action: usize) -> Option<Inspection> {
+        if !self.mediation().is_reversible(action) {
+            return None;
+        }
+        self.staged.push(action);
+        Some(if self.episode.is_safe(action) {
+            Inspection::Safe
+        } else {
+            Inspection::Unsafe
+        })
+    }
+
+    /// The actions staged, in their order.
+    #[must_use]
+    pub fn staged(&self) -> &[usize] {
+        &self.staged
+    }
+
+    /// The probes made and actions staged so far: what a budget of probes is spent on.
+    #[must_use]
+    pub fn spent(&self) -> usize {
+        self.asked.len() + self.staged.len()
     }
 
     /// The stream for the method's own random choices, from its beginning.
@@ -180,18 +245,29 @@ impl View {
             let world = proposed.get(probes[probe].asks);
             (world.map(ProposedWorld::rank), probe)
         });
-        self.valid = self.fill_problem(episode.actions()).is_ok();
+        self.valid = self
+            .fill_problem(episode.actions(), episode.mediation())
+            .is_ok();
     }
 
-    fn fill_problem(&mut self, actions: usize) -> Result<(), ProblemError> {
+    fn fill_problem(&mut self, actions: usize, mediation: Mediation) -> Result<(), ProblemError> {
         let problem = &mut self.problem;
         problem.reset(problem.subject());
-        for _ in 0..actions {
-            problem.add_action(Action::default())?;
+        let reversible = Action::new(0.0, 0.0, Reversibility::Reversible)?;
+        for action in 0..actions {
+            problem.add_action(if mediation.is_reversible(action) {
+                reversible
+            } else {
+                Action::default()
+            })?;
         }
         for world in &self.proposed {
-            let safe = (0..actions).filter(|action| world.safe >> action & 1 == 1);
-            problem.add_world(world.score.score(), safe)?;
+            let allowed = world.safe & !mediation.hard_forbidden();
+            let safe = (0..actions).filter(|action| allowed >> action & 1 == 1);
+            let position = problem.add_world(world.score.score(), safe)?;
+            if mediation.contradicts(world.safe) {
+                problem.contradict(position)?;
+            }
         }
         for &probe in &self.scan {
             let ProposedProbe { cost, asks } = self.probes[probe];

@@ -6,14 +6,19 @@ use safecommit_core::{
 };
 
 use super::{Environment, Method, Scratch, Verdict};
+use crate::episode::Family;
 
 /// Commits with a certificate, else makes the probe with the largest expected certificate shrinkage
 /// per unit cost while the budget lasts, else falls back. P(unsafe commit) <= alpha + beta.
 ///
 /// Ties between probes go by [`Environment::scan`]. Every action has the same utility, so of several certified ones the first is committed.
+///
+/// Swept over alpha, which moves the threshold, it traces risk against coverage: a smaller alpha retains more
+/// worlds.
 #[derive(Clone, Debug)]
 pub struct SafeCommit {
-    threshold: Threshold,
+    /// One a family, in the order of [`Family::ALL`].
+    thresholds: [Threshold; Family::ALL.len()],
     settings: Settings,
 }
 
@@ -22,9 +27,21 @@ impl SafeCommit {
     /// the controller refuses leaves its default in place.
     #[must_use]
     pub fn new(threshold: &Threshold, temperature: f64, max_probes: u32) -> Self {
+        let thresholds = Family::ALL.map(|_| threshold.clone());
+        Self::by_family(thresholds, temperature, max_probes)
+    }
+
+    /// The same with a threshold for each family, in the order of [`Family::ALL`]: group-conditional, if each
+    /// is calibrated on its own family, or weighted, if each is that of the weight of its family.
+    #[must_use]
+    pub fn by_family(
+        thresholds: [Threshold; Family::ALL.len()],
+        temperature: f64,
+        max_probes: u32,
+    ) -> Self {
         let settings = Settings::default();
         Self {
-            threshold: threshold.clone(),
+            thresholds,
             settings: settings
                 .with_temperature(temperature)
                 .unwrap_or(settings)
@@ -49,7 +66,8 @@ impl Method for SafeCommit {
             return fallback(Reason::Error(Fault::Inconsistent));
         };
         let workspace = &mut scratch.workspace;
-        let mut controller = Controller::start(problem, &self.settings, &self.threshold, workspace);
+        let threshold = &self.thresholds[environment.family() as usize];
+        let mut controller = Controller::start(problem, &self.settings, threshold, workspace);
         loop {
             match controller.next_step() {
                 Step::Probe(choice) => {

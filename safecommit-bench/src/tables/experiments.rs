@@ -12,7 +12,7 @@ pub(super) const MATCHED: char = '●';
 /// The mark of a cell that the paper's text does not state.
 pub(super) const PREDICTED: char = '○';
 /// The mark of what the paper does not have.
-pub(super) const NEW: char = '◇';
+pub(crate) const NEW: char = '◇';
 
 /// The table of an experiment.
 pub(super) fn table(published: &Published, results: &Results, experiment: Experiment) -> Table {

@@ -173,7 +173,7 @@ fn place(bound: &Bound) -> String {
     }
 }
 
-fn claims(claims: &[Claim], mark: char) -> String {
+pub(super) fn claims(claims: &[Claim], mark: char) -> String {
     let mut grid = Grid::new([
         ("statement", Align::Left),
         ("ours", Align::Left),

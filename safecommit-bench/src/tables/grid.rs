@@ -4,21 +4,21 @@ use std::ops::Range;
 
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Align {
+pub(crate) enum Align {
     Left,
     Right,
 }
 
 /// Rows under headings; renders as a Markdown table whose source is aligned too.
 #[derive(Clone, Debug)]
-pub(super) struct Grid {
+pub(crate) struct Grid {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
 }
 
 impl Grid {
     /// A table without rows.
-    pub(super) fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Align)>) -> Self {
+    pub(crate) fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Align)>) -> Self {
         let columns = columns.into_iter();
         Self {
             columns: columns
@@ -29,7 +29,7 @@ impl Grid {
     }
 
     /// Puts a mark before the headings of these columns.
-    pub(super) fn marked(mut self, mark: char, columns: Range<usize>) -> Self {
+    pub(crate) fn marked(mut self, mark: char, columns: Range<usize>) -> Self {
         for (heading, _) in &mut self.columns[columns] {
             *heading = format!("{mark} {heading}");
         }
@@ -37,14 +37,14 @@ impl Grid {
     }
 
     /// Adds a row; cells that are missing at its end stay empty.
-    pub(super) fn push(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub(crate) fn push(&mut self, cells: impl IntoIterator<Item = String>) {
         // A bar would begin another cell.
         let cells = cells.into_iter().map(|cell| cell.replace('|', "\\|"));
         self.rows.push(cells.collect());
     }
 
     /// The Markdown text, ending with a line break.
-    pub(super) fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let cell = |row: &[String], column: usize| row.get(column).cloned().unwrap_or_default();
         let widths: Vec<usize> = (0..self.columns.len())
             .map(|column| {

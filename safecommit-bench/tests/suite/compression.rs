@@ -93,6 +93,7 @@ fn compressing_before_probing_breaks_the_guarantee_s_margin() {
             method,
             certifies: false,
             proposal_miss: 0.0,
+            probe_error: 0.0,
         };
         let cells = [
             cell(Box::new(SafeCommit::new(threshold, temperature, budget))),

@@ -76,9 +76,19 @@ fn no_two_purposes_share_a_key() {
     let frozen = Suite::Frozen {
         seed: parameters.frozen.seed,
     };
-    for suite in suites.chain([frozen]) {
+    let compared = experiments
+        .iter()
+        .map(|seed| Suite::Compared { seed: *seed });
+    for suite in suites.chain(compared).chain([frozen]) {
         for split in Split::ALL {
-            for purpose in ["worlds", "components", "proposal", "policy"] {
+            for purpose in [
+                "worlds",
+                "components",
+                "proposal",
+                "policy",
+                "errors",
+                "mediation",
+            ] {
                 let key = StreamKey::derive(suite.name(), suite.seed(), split.name(), purpose);
                 keys.push(*key.bytes());
             }

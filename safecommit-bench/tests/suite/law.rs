@@ -18,7 +18,7 @@ fn episodes(family: Family, count: u64) -> impl Iterator<Item = safecommit_bench
     (0..count).map(move |at| generator.draw(4 * at + first))
 }
 
-fn check_share(what: &str, hits: u64, trials: u64, probability: f64) {
+pub(crate) fn check_share(what: &str, hits: u64, trials: u64, probability: f64) {
     let trials = trials as f64;
     let error = (probability * (1.0 - probability) / trials).sqrt();
     let share = hits as f64 / trials;

@@ -3,13 +3,18 @@
 
 mod allocation;
 mod cases;
+mod compared;
+mod compared_model;
 mod compression;
+mod confidence_tuning;
 mod counts;
 mod environment;
 mod frozen;
 mod goldens;
 mod invariants;
 mod law;
+mod learned;
+mod mediation;
 mod methods;
 mod parameters;
 mod positional;

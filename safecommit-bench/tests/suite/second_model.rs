@@ -145,6 +145,7 @@ fn every_count_is_that_of_the_second_model() {
                 )),
                 certifies: row.method.certifies(),
                 proposal_miss: row.beta,
+                probe_error: 0.0,
             }
         };
         let cells: Vec<Cell> = rows.iter().map(cell).collect();

@@ -17,6 +17,7 @@ mod oracle;
 mod probing;
 mod properties;
 mod redemption;
+mod replay;
 mod requests;
 mod robust;
 mod soft;

@@ -1,4 +1,4 @@
-//! The tables that the README shows.
+//! Files with tables between markers, so that one table can be replaced without the others.
 
 use anyhow::{Context as _, bail};
 use safecommit_bench::Table;
@@ -6,25 +6,46 @@ use safecommit_bench::Table;
 use crate::generated::Generated;
 use crate::project::{Project, README};
 
-/// The tables that the README shows, as parts of the whole that `RESULTS.md` is.
+/// The tables that the README shows, as parts of the whole that `RESULTS.md` and `BEYOND.md` are.
 const SHOWN: [&str; 2] = ["main", "published"];
 
-/// The README with its tables as they are now, each between its two markers.
-pub(crate) fn render(project: &Project, tables: &[Table]) -> anyhow::Result<Generated> {
-    let mut text = std::fs::read_to_string(project.path(README))
-        .with_context(|| format!("cannot read `{README}`"))?;
-    for table in tables.iter().filter(|table| SHOWN.contains(&table.name())) {
-        text = replace(&text, table).with_context(|| format!("`{README}`"))?;
-    }
-    Ok(Generated::text(project, README, text))
+/// The README with those of the tables that it shows.
+pub(crate) fn readme(project: &Project, tables: &[&Table]) -> anyhow::Result<Generated> {
+    let shown = tables.iter().filter(|table| SHOWN.contains(&table.name()));
+    replaced(project, README, 3, &shown.copied().collect::<Vec<_>>())
 }
 
-fn replace(text: &str, table: &Table) -> anyhow::Result<String> {
-    let name = table.name();
-    let (begin, end) = (
+/// A file of the project with tables as they are now, under headings of this level, each between its two
+/// markers.
+pub(crate) fn replaced(
+    project: &Project,
+    name: &str,
+    level: usize,
+    tables: &[&Table],
+) -> anyhow::Result<Generated> {
+    let mut text = std::fs::read_to_string(project.path(name))
+        .with_context(|| format!("cannot read `{name}`"))?;
+    for table in tables {
+        text = replace(&text, table, level).with_context(|| format!("`{name}`"))?;
+    }
+    Ok(Generated::text(project, name, text))
+}
+
+/// A table with its markers.
+pub(crate) fn section(table: &Table, level: usize) -> String {
+    let (begin, end) = markers(table.name());
+    format!("{begin}\n{}\n{end}", table.markdown(level))
+}
+
+fn markers(name: &str) -> (String, String) {
+    (
         format!("<!-- begin table {name} -->\n"),
         format!("<!-- end table {name} -->\n"),
-    );
+    )
+}
+
+fn replace(text: &str, table: &Table, level: usize) -> anyhow::Result<String> {
+    let (begin, end) = markers(table.name());
     let mut parts = text.split(begin.as_str());
     let (Some(before), Some(rest), None) = (parts.next(), parts.next(), parts.next()) else {
         bail!("there is not exactly one marker `{}`", begin.trim_end());
@@ -32,10 +53,7 @@ fn replace(text: &str, table: &Table) -> anyhow::Result<String> {
     let Some((_, after)) = rest.split_once(end.as_str()) else {
         bail!("no marker `{}` follows its beginning", end.trim_end());
     };
-    Ok(format!(
-        "{before}{begin}\n{}\n{end}{after}",
-        table.markdown(3)
-    ))
+    Ok(format!("{before}{}{after}", section(table, level)))
 }
 
 #[cfg(test)]
@@ -76,7 +94,7 @@ mod tests {
         let outcome = crate::reproduce::experiments(&parameters, &mut Default::default()).unwrap();
         let table = &outcome.tables[0];
         let (begin, end) = ("<!-- begin table main -->\n", "<!-- end table main -->\n");
-        let replaced = replace(&format!("a\n{begin}old\n{end}b\n"), table).unwrap();
+        let replaced = replace(&format!("a\n{begin}old\n{end}b\n"), table, 3).unwrap();
         let expected = format!("a\n{begin}\n{}\n{end}b\n", table.markdown(3));
         assert_eq!(replaced, expected);
         for text in [
@@ -85,7 +103,7 @@ mod tests {
             &format!("{begin}{begin}{end}"),
             &format!("{end}{begin}"),
         ] {
-            assert!(replace(text, table).is_err(), "{text}");
+            assert!(replace(text, table, 3).is_err(), "{text}");
         }
     }
 

@@ -1,0 +1,255 @@
+//! Thresholds that control the unsafe commits themselves, against one that controls coverage.
+
+use safecommit_conformal::{
+    Alpha, Calibration, Delta, RiskCurve, RiskCurves, RiskError, Threshold,
+};
+use safecommit_core::{AuditedCase, Budget, Settings, Workspace, unsafe_commit_curve};
+
+use super::chart::{Chart, Mark, Point};
+use super::error::StudyError;
+use super::report::{Report, claim};
+use super::sheet::{Sheet, Value};
+use super::summary::{HEADINGS, Summary, mean_threshold};
+use super::workbench::{Run, Workbench, transposed};
+use crate::counts::Estimate;
+use crate::episode::Episode;
+use crate::generator::Split;
+use crate::methods::{Environment, SafeCommit, View};
+use crate::published::Claim;
+use crate::simulate::Cell;
+
+/// The share of calibration sets for which Learn-then-Test may give a threshold of higher risk.
+const DELTA: f64 = 0.05;
+
+/// The level at which controlled risk has to behave like the paper's rule.
+const CUT: &str = "0.03";
+
+const LEVELS: [&str; 3] = ["0.01", CUT, "0.05"];
+
+/// A rule that turns the calibration episodes into a threshold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    SplitConformal,
+    RiskControl,
+    LearnThenTest,
+}
+
+impl Rule {
+    const ALL: [Self; 3] = [Self::SplitConformal, Self::RiskControl, Self::LearnThenTest];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::SplitConformal => "split conformal",
+            Self::RiskControl => "risk control (envelope)",
+            Self::LearnThenTest => "learn then test",
+        }
+    }
+}
+
+/// What one rule gave at one level, over the seeds.
+struct Row {
+    level: Alpha,
+    rule: Rule,
+    threshold: f64,
+    summary: Summary,
+}
+
+pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
+    let experiments = &bench.parameters().experiments;
+    let (probes, temperature) = (experiments.max_probes, experiments.temperature.get());
+    let settings = Settings::default()
+        .with_temperature(temperature)?
+        .with_budget(Budget::probes(probes));
+    let levels: Vec<Alpha> = LEVELS
+        .iter()
+        .map(|level| level.parse())
+        .collect::<Result<_, _>>()?;
+    let (delta, cut) = (Delta::new(DELTA)?, CUT.parse::<Alpha>()?);
+    let by_run = bench.try_over_runs(|run| {
+        let curves = unsafe_commit_curves(run, &settings)?;
+        let envelope = curves.envelope();
+        let mut thresholds: Vec<Threshold> = Vec::new();
+        for &level in &levels {
+            for rule in Rule::ALL {
+                let calibration = match rule {
+                    Rule::SplitConformal => run.calibrated(level),
+                    Rule::RiskControl => Calibration::risk_controlled(level, &envelope)?,
+                    Rule::LearnThenTest => Calibration::learn_then_test(level, delta, &curves)?,
+                };
+                thresholds.push(calibration.threshold().clone());
+            }
+        }
+        let cells: Vec<Cell> = thresholds
+            .iter()
+            .map(|threshold| Cell::certifying(SafeCommit::new(threshold, temperature, probes)))
+            .collect();
+        let counts = run.simulate(&cells);
+        let cases = curves.curves().iter();
+        let rising = cases.filter(|curve| rises(curve)).count() as f64 / curves.cases() as f64;
+        Ok((
+            rising,
+            thresholds.into_iter().zip(counts).collect::<Vec<_>>(),
+        ))
+    })?;
+    let (rising, by_run): (Vec<f64>, Vec<_>) = by_run.into_iter().unzip();
+    let settings = levels
+        .iter()
+        .flat_map(|level| Rule::ALL.map(|rule| (*level, rule)));
+    let rows: Vec<Row> = settings
+        .zip(transposed(by_run))
+        .map(|((level, rule), runs)| {
+            let (thresholds, counts): (Vec<Threshold>, Vec<_>) = runs.into_iter().unzip();
+            Row {
+                level,
+                rule,
+                threshold: mean_threshold(&thresholds),
+                summary: Summary::of_all(&counts),
+            }
+        })
+        .collect();
+
+    let [a, b, c, d] = HEADINGS;
+    let mut sheet = Sheet::new(
+        &["level", "threshold by"],
+        &["mean threshold", "coverage", a, b, c, d],
+    );
+    for row in &rows {
+        let cells = [
+            Value::text(row.level.to_string()),
+            Value::text(row.rule.name()),
+            Value::Number(row.threshold, 4),
+            Value::rate(row.summary.coverage),
+        ];
+        sheet.push(cells.into_iter().chain(row.summary.cells()));
+    }
+    Ok(Report::new(
+        "risk_control",
+        "Risk control: the unsafe commits themselves",
+        &format!(
+            "SafeCommit with at most {probes} probes. Split conformal makes the true world plausible in 1 - level of \
+             the cases, which bounds unsafe commits by the level. Conformal risk control bounds their expected rate \
+             itself: the loss of a calibration case at a threshold is whether the whole policy, probes included, \
+             would have committed an unsafe action there. It can rise with the threshold, so its upper envelope is \
+             controlled (E[loss] <= level). Learn-then-Test takes the loss as it is, and its rate is at most the \
+             level for all but {DELTA} of the calibration sets. Levels were declared beforehand. Coverage is how \
+             often the true world was plausible, in per cent. {}",
+            crate::tables::UNITS
+        ),
+        &sheet,
+        chart(&rows),
+        claims(&rows, cut, experiments.alpha, &rising),
+    ))
+}
+
+fn chart(rows: &[Row]) -> Chart {
+    let mut chart = Chart::new(
+        "Unsafe commits at the level asked for",
+        "level, per cent",
+        "UCR, per cent of episodes",
+    );
+    for rule in Rule::ALL {
+        let rows = rows.iter().filter(|row| row.rule == rule);
+        let points = rows.map(|row| Point::per_cent(100.0 * row.level.to_f64(), row.summary.ucr));
+        chart = chart.with(rule.name(), Mark::Line, points);
+    }
+    let mut levels: Vec<f64> = rows.iter().map(|row| 100.0 * row.level.to_f64()).collect();
+    levels.dedup();
+    chart.with(
+        "level",
+        Mark::Limit,
+        levels.into_iter().map(|level| Point::at(level, level)),
+    )
+}
+
+fn claims(rows: &[Row], cut: Alpha, alpha: Alpha, rising: &[f64]) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for rule in Rule::ALL {
+        let own: Vec<&Row> = rows.iter().filter(|row| row.rule == rule).collect();
+        let written = own.iter().map(|row| {
+            let ucr = row.summary.ucr;
+            format!(
+                "{:.2} ± {:.2} at {}",
+                100.0 * ucr.mean,
+                100.0 * ucr.se,
+                row.level
+            )
+        });
+        claims.push(claim(
+            format!(
+                "{}: UCR is at most the level + 3 s.e. at every level",
+                rule.name()
+            ),
+            written.collect::<Vec<_>>().join(", "),
+            own.iter()
+                .all(|row| row.summary.ucr.mean <= row.level.to_f64() + 3.0 * row.summary.ucr.se),
+        ));
+    }
+    let find = |level: Alpha, rule: Rule| {
+        let mut rows = rows.iter();
+        rows.find(|row| row.level == level && row.rule == rule)
+    };
+    if let (Some(controlled), Some(split)) = (
+        find(cut, Rule::RiskControl),
+        find(alpha, Rule::SplitConformal),
+    ) {
+        claims.push(claim(
+            format!("risk control at {cut}: the mean threshold is at most that of split conformal at {alpha}"),
+            format!("{:.4} <= {:.4}", controlled.threshold, split.threshold),
+            controlled.threshold <= split.threshold,
+        ));
+        let (ours, theirs) = (controlled.summary.probes.mean, split.summary.probes.mean);
+        claims.push(claim(
+            format!(
+                "risk control at {cut}: mean probes are at most those of split conformal at {alpha}"
+            ),
+            format!("{ours:.3} <= {theirs:.3}"),
+            ours <= theirs,
+        ));
+    }
+    let rising = Estimate::over(rising);
+    claims.push(claim(
+        "the loss of some cases rises with the threshold, so that its envelope is needed",
+        format!(
+            "{:.2} ± {:.2} per cent of cases",
+            100.0 * rising.mean,
+            100.0 * rising.se
+        ),
+        rising.mean > 0.0,
+    ));
+    claims
+}
+
+/// Whether a loss rises from one plausible set to a larger one, beyond the first, which is that of the empty set.
+fn rises(curve: &RiskCurve) -> bool {
+    curve.steps().windows(2).any(|pair| pair[1].1 > pair[0].1)
+}
+
+/// The losses of the policy on the calibration episodes of a run, each as a function of the threshold.
+fn unsafe_commit_curves(run: &Run<'_>, settings: &Settings) -> Result<RiskCurves, RiskError> {
+    let generator = run.generator(Split::Calibration);
+    let (mut view, mut workspace) = (View::default(), Workspace::default());
+    let curves = (0..).zip(run.calibration()).map(|(index, episode)| {
+        view.fill(episode);
+        let policy = || generator.policy_stream(index);
+        let mut case = Audited(Environment::new(episode, &view, &policy), episode);
+        match case.0.problem() {
+            Some(problem) => unsafe_commit_curve(problem, settings, &mut case, &mut workspace),
+            // It escalates at every threshold.
+            None => RiskCurve::replay([], 0, |_| 0),
+        }
+    });
+    RiskCurves::binary(curves.collect())
+}
+
+struct Audited<'a>(Environment<'a>, &'a Episode);
+
+impl AuditedCase for Audited<'_> {
+    fn answer(&mut self, probe: usize) -> Option<usize> {
+        let probe = self.0.scan()[probe];
+        Some(self.0.ask(probe))
+    }
+
+    fn is_safe(&self, action: usize) -> bool {
+        self.1.is_safe(action)
+    }
+}
