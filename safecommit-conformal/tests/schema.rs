@@ -1,5 +1,9 @@
 //! The JSON Schema of the wire forms, with the feature `schema`.
 #![cfg(feature = "schema")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test by panicking"
+)]
 
 use safecommit_conformal::{
     Alpha, Calibration, CalibrationScore, Misses, MondrianCalibration, Score, Stratum, Taxonomy,

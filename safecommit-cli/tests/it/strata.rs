@@ -232,3 +232,20 @@ fn decisions_show_the_stratum_and_the_group_that_was_achieved() {
     let group = "rank 53, group (`cleanup/tool`, achieved over `cleanup`) guarantee)";
     assert!(shown.contains(group), "{shown}");
 }
+
+/// A label may hold characters that turn the direction of a line; a terminal never sees them.
+#[test]
+fn labels_are_harmless_to_a_terminal() {
+    let label = "a\u{202e}b";
+    let folder = Folder::new();
+    folder.write("cases.csv", format!("g,score\n{label},1\n"));
+    let arguments = "calibrate --scores cases.csv --alpha 0.5 --by g --out cal.json";
+    let summary = folder.run(arguments.split(' ')).stderr;
+    let decide = ["decide", "-", "--calibration", "cal.json"];
+    let served = folder.run_on(request(Some(label)), decide).prints(0);
+    let refused = folder.run_on(request(Some("\u{202e}")), decide).prints(4);
+    for shown in [summary, served, refused] {
+        assert!(!shown.contains('\u{202e}'), "{shown}");
+        assert!(shown.contains("u{202e}"), "{shown}");
+    }
+}
