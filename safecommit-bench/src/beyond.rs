@@ -7,6 +7,7 @@
 
 mod calibration_draws;
 mod chart;
+mod compared;
 mod erring_probes;
 mod error;
 mod family_shift;
@@ -48,17 +49,20 @@ pub enum Study {
     ErringProbes,
     /// A score learned on the four terms against the default one at the same level.
     LearnedScore,
+    /// Methods of other kinds under the same budgets, as risk against coverage.
+    Compared,
 }
 
 impl Study {
     /// All studies, in the order of the tables. A test holds it complete.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Groups,
         Self::CalibrationDraws,
         Self::FamilyShift,
         Self::RiskControl,
         Self::ErringProbes,
         Self::LearnedScore,
+        Self::Compared,
     ];
 
     /// The name in files, tables and on the command line.
@@ -71,6 +75,7 @@ impl Study {
             Self::RiskControl => "risk_control",
             Self::ErringProbes => "erring_probes",
             Self::LearnedScore => "learned_score",
+            Self::Compared => "compared",
         }
     }
 
@@ -92,6 +97,7 @@ impl Study {
             Self::RiskControl => risk_control::run(&bench),
             Self::ErringProbes => erring_probes::run(&bench),
             Self::LearnedScore => learned_score::run(&bench),
+            Self::Compared => compared::run(&bench),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 use safecommit_core::{
-    ActionRecord, BoundRecord, DecisionKind, DecisionRecord, Purpose, RepresentationRecord,
-    RepresentationSource, WorldFate, WorldRecord,
+    ActionRecord, BoundRecord, DecisionKind, DecisionRecord, ProbeRule, Purpose,
+    RepresentationRecord, RepresentationSource, WorldFate, WorldRecord,
 };
 
 use crate::terminal::one_line;
@@ -73,8 +73,19 @@ fn basis(record: &DecisionRecord) -> String {
                 "an action is certified; this verifies the certificate before what cannot be undone\n"
             }
         };
+        let rule = match probe.rule {
+            ProbeRule::Shrinkage | ProbeRule::MostPlausible => "",
+            ProbeRule::Optimal => "chosen for the least expected cost to a certificate\n",
+            ProbeRule::Rollout => {
+                "chosen for the least expected cost when shrinkage chooses from then on\n"
+            }
+            ProbeRule::InformationGain => {
+                "chosen for the information that it gains per unit of cost\n"
+            }
+            ProbeRule::Random => "drawn at random from the seed\n",
+        };
         return format!(
-            "{purpose}expected certificate shrinkage: {} at a cost of {}, {} per unit of cost\nreport one of: {}",
+            "{purpose}{rule}expected certificate shrinkage: {} at a cost of {}, {} per unit of cost\nreport one of: {}",
             share(probe.expected_shrinkage),
             probe.cost,
             share(probe.score),

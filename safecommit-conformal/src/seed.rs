@@ -1,6 +1,7 @@
 //! Uniform numbers that a log can reproduce.
 
 use std::fmt;
+use std::num::NonZeroU64;
 
 use sha2::{Digest as _, Sha256};
 
@@ -11,6 +12,9 @@ use sha2::{Digest as _, Sha256};
 /// to folds: whoever has the seed and the case ids gets the same numbers again, in any order and on
 /// any platform. The seed must be fixed before scores are looked at.
 ///
+/// Held as the key block of the code, which fills a seed up with zero bytes and hashes one of more than
+/// 64 bytes: seeds that differ in zero bytes at their end alone are one seed.
+///
 /// # Examples
 ///
 /// ```
@@ -20,8 +24,8 @@ use sha2::{Digest as _, Sha256};
 /// assert_eq!(seed.uniform("case-1"), LoggedSeed::new("2026-08-04 mission 7").uniform("case-1"));
 /// assert_ne!(seed.uniform("case-1"), seed.uniform("case-2"));
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct LoggedSeed(Vec<u8>);
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LoggedSeed([u8; BLOCK]);
 
 /// The block length of SHA-256 in bytes.
 const BLOCK: usize = 64;
@@ -29,19 +33,61 @@ const BLOCK: usize = 64;
 impl LoggedSeed {
     /// The seed with these bytes.
     pub fn new(seed: impl AsRef<[u8]>) -> Self {
-        Self(seed.as_ref().to_vec())
+        let seed = seed.as_ref();
+        let mut block = [0_u8; BLOCK];
+        if seed.len() > BLOCK {
+            block[..32].copy_from_slice(&Sha256::digest(seed));
+        } else {
+            block[..seed.len()].copy_from_slice(seed);
+        }
+        Self(block)
     }
 
     /// The uniform number of a case, strictly between 0 and 1: the first 52 bits of the code `c`,
     /// as `(c + 1/2) / 2^52`.
     pub fn uniform(&self, case: &str) -> f64 {
-        let code = hmac(&self.0, case.as_bytes());
-        let first = code
+        // Exact: 53 significant bits.
+        ((self.first_word(case.as_bytes()) >> 12) as f64 + 0.5) * 2.0_f64.powi(-52)
+    }
+
+    /// The whole number below `limit` that belongs to `message`, each about equally likely:
+    /// `floor(c limit / 2^64)` of the first 64 bits `c` of the code. The probability of a number
+    /// differs from `1 / limit` by less than `2^-64`. Allocates nothing.
+    ///
+    /// Messages of two purposes are kept apart by whoever writes them, as by a first word.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use safecommit_conformal::LoggedSeed;
+    ///
+    /// let three = NonZeroU64::new(3).unwrap();
+    /// let drawn = LoggedSeed::new("run 1").below(b"which probe, step 0", three);
+    /// assert!(drawn < 3);
+    /// assert_eq!(drawn, LoggedSeed::new("run 1").below(b"which probe, step 0", three));
+    /// ```
+    pub fn below(&self, message: &[u8], limit: NonZeroU64) -> u64 {
+        let wide = u128::from(self.first_word(message)) * u128::from(limit.get());
+        (wide >> 64) as u64
+    }
+
+    /// The first 64 bits of the code of `message`, the most significant byte first.
+    fn first_word(&self, message: &[u8]) -> u64 {
+        self.code(message)
             .iter()
             .take(8)
-            .fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
-        // Exact: 53 significant bits.
-        ((first >> 12) as f64 + 0.5) * 2.0_f64.powi(-52)
+            .fold(0_u64, |word, byte| word << 8 | u64::from(*byte))
+    }
+
+    /// HMAC-SHA256 (RFC 2104) of `message`.
+    fn code(&self, message: &[u8]) -> [u8; 32] {
+        let hashed = |pad: u8, message: &[u8]| {
+            Sha256::new()
+                .chain_update(self.0.map(|byte| byte ^ pad))
+                .chain_update(message)
+                .finalize()
+        };
+        let inner = hashed(0x36, message);
+        hashed(0x5C, &inner).into()
     }
 }
 
@@ -52,30 +98,13 @@ impl fmt::Debug for LoggedSeed {
     }
 }
 
-/// HMAC-SHA256 (RFC 2104).
-fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
-    let mut block = [0_u8; BLOCK];
-    if key.len() > BLOCK {
-        block[..32].copy_from_slice(&Sha256::digest(key));
-    } else {
-        block[..key.len()].copy_from_slice(key);
-    }
-    let hashed = |pad: u8, message: &[u8]| {
-        Sha256::new()
-            .chain_update(block.map(|byte| byte ^ pad))
-            .chain_update(message)
-            .finalize()
-    };
-    let inner = hashed(0x36, message);
-    hashed(0x5C, &inner).into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(key: &[u8], message: &[u8], expect: &str) {
-        let code: String = hmac(key, message)
+        let code: String = LoggedSeed::new(key)
+            .code(message)
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
@@ -111,5 +140,28 @@ mod tests {
             .map(|c| (f64::from(*c) - 2e3).powi(2) / 2e3)
             .sum();
         assert!(distance < 33.7, "{counts:?}");
+    }
+
+    #[test]
+    fn whole_numbers_are_uniform_and_below_their_limit() {
+        let seed = LoggedSeed::new("test");
+        let seven = NonZeroU64::new(7).unwrap();
+        let mut counts = [0_u32; 7];
+        for case in 0..14_000_u32 {
+            counts[seed.below(&case.to_be_bytes(), seven) as usize] += 1;
+        }
+        // Chi-squared with 6 degrees of freedom exceeds 27.9 once in 10,000.
+        let distance: f64 = counts
+            .iter()
+            .map(|c| (f64::from(*c) - 2e3).powi(2) / 2e3)
+            .sum();
+        assert!(distance < 27.9, "{counts:?}");
+        assert_eq!(seed.below(b"anything", NonZeroU64::MIN), 0);
+    }
+
+    #[test]
+    fn seeds_are_told_apart() {
+        assert_ne!(LoggedSeed::new("a"), LoggedSeed::new("b"));
+        assert_ne!(LoggedSeed::new([7; 64]), LoggedSeed::new([7; 65]));
     }
 }

@@ -25,8 +25,8 @@ pub use record::{
     RepresentationSource, WorldFate, WorldRecord,
 };
 pub use request::{
-    ActionProposal, Contradiction, Observation, OutcomeProposal, ProbeProposal, Request,
-    SettingsProposal, VerificationProposal, WorldProposal,
+    ActionProposal, Contradiction, Observation, OutcomeProposal, ProbeProposal, ProbingProposal,
+    Request, SettingsProposal, VerificationProposal, WorldProposal,
 };
 pub use validate::{RequestError, RequestProblem};
 

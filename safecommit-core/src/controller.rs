@@ -4,6 +4,7 @@ use crate::action::release;
 use crate::certificate::{Certificate, CertificateError};
 use crate::fallback::{Fallback, Fault, Reason};
 use crate::plausible::{Plausibility, Retained};
+use crate::probing::Planner;
 use crate::problem::Problem;
 use crate::report::{Report, ReportError};
 use crate::settings::{Settings, Verification};
@@ -19,7 +20,8 @@ mod verify;
 ///
 /// The rule is that of Akewar and Ranjan, arXiv:2608.04289: commit the certified action with the
 /// largest reward - lambda * severity (Eq. 10, 11), else probe where the expected certificate shrinkage
-/// per unit cost is largest (Eq. 12, 13) and above eta, else fall back.
+/// per unit cost is largest (Eq. 12, 13) and above eta, else fall back. Other rules for the choice of the
+/// probe are in [`crate::Probing`].
 ///
 /// It reads no file, clock or random number (Sans I/O), and after the first use of a [`Workspace`] it
 /// allocates nothing. Any error ends in a fallback: a wrong report and a [`fault`](Self::fail) both make
@@ -72,6 +74,7 @@ pub struct Workspace {
     history: Vec<Report>,
     made: Vec<bool>,
     scan: Scan,
+    pub(crate) planner: Planner,
     cost_spent: f64,
     steps_spent: u64,
     fault: Option<Fault>,

@@ -26,6 +26,7 @@ mod controller;
 mod fallback;
 mod plausible;
 mod probe;
+mod probing;
 mod problem;
 mod replay;
 mod report;
@@ -43,14 +44,15 @@ pub use case::{
     ActionProposal, ActionRecord, BoundRecord, CalibrationRecord, Case, CertificateRecord,
     ClassRecord, Contradiction, Decision, DecisionKind, DecisionRecord, FallbackRecord,
     ForeignController, Observation, OutcomeProposal, ProbeErrorRecord, ProbeProposal, ProbeRecord,
-    RepresentationRecord, RepresentationSource, Request, RequestError, RequestProblem,
-    SettingsProposal, VerificationProposal, WorldFate, WorldProposal, WorldRecord,
+    ProbingProposal, RepresentationRecord, RepresentationSource, Request, RequestError,
+    RequestProblem, SettingsProposal, VerificationProposal, WorldFate, WorldProposal, WorldRecord,
 };
 pub use certificate::{Certificate, CertificateError, Uncertified};
 pub use controller::{Controller, Fate, Step, Workspace};
 pub use fallback::{Fallback, FallbackKind, Fault, Reason, Stop};
 pub use plausible::{Plausibility, PlausibleSet, SafetyClass};
 pub use probe::{NO, OutcomeModel, PROBABILITY_SUM_TOLERANCE, Probe, YES};
+pub use probing::{ExpectedProbing, NoExpectation, ProbeRule, Probing, expected_probing};
 pub use problem::{Problem, ProblemError, Situation, Subject};
 pub use replay::{AuditedCase, unsafe_commit_curve};
 pub use report::{Report, ReportError};

@@ -180,6 +180,20 @@ impl Outcomes {
         }
     }
 
+    /// The outcome of `probe` that alone is possible in `world`; `None` if several are.
+    pub(crate) fn only(&self, probe: &Probe, world: usize) -> Option<usize> {
+        match probe.kind {
+            Kind::Identity { world: asked } => Some(if asked == world { YES } else { NO }),
+            Kind::Partition { start, .. } => Some(self.certain(start, world)),
+            Kind::Likelihood { outcomes, start } => {
+                let row = self.row(start, outcomes, world).iter();
+                let mut possible = row.enumerate().filter(|(_, value)| **value > 0.0);
+                let (outcome, _) = possible.next()?;
+                possible.next().is_none().then_some(outcome)
+            }
+        }
+    }
+
     /// The certain outcome of `world` under a partition that starts at `start`.
     pub(crate) fn certain(&self, start: usize, world: usize) -> usize {
         self.certain[start + world] as usize

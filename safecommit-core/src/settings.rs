@@ -1,5 +1,6 @@
-//! What the controller is told beforehand: temperature, eta, lambda, budgets.
+//! What the controller is told beforehand: temperature, eta, lambda, budgets, rules.
 
+use crate::probing::Probing;
 use crate::problem::ProblemError;
 
 /// The settings of a controller.
@@ -20,6 +21,7 @@ pub struct Settings {
     severity_weight: f64,
     budget: Budget,
     verification: Verification,
+    probing: Probing,
 }
 
 /// Whether budget that is left is spent on checking a certificate before it is used.
@@ -94,7 +96,8 @@ impl Budget {
 }
 
 impl Default for Settings {
-    /// Temperature 0.25, eta 0, severity weight 1, no limit on probes.
+    /// Temperature 0.25, eta 0, severity weight 1, no limit on probes, no verification, probes chosen by
+    /// expected certificate shrinkage per unit cost.
     fn default() -> Self {
         Self {
             temperature: 0.25,
@@ -102,6 +105,7 @@ impl Default for Settings {
             severity_weight: 1.0,
             budget: Budget::UNLIMITED,
             verification: Verification::Never,
+            probing: Probing::Shrinkage,
         }
     }
 }
@@ -122,7 +126,8 @@ impl Settings {
         })
     }
 
-    /// Sets eta: probing stops when the best Delta / c is at most eta + 1e-12.
+    /// Sets eta: probing stops when the best Delta / c is at most eta + 1e-12. What it means to other
+    /// rules than [`Probing::Shrinkage`] is said there.
     ///
     /// # Errors
     ///
@@ -169,6 +174,18 @@ impl Settings {
             verification,
             ..self
         })
+    }
+
+    /// Sets the rule that chooses the probes that are to certify an action.
+    #[must_use]
+    pub fn with_probing(self, probing: Probing) -> Self {
+        Self { probing, ..self }
+    }
+
+    /// The rule that chooses the probes that are to certify an action.
+    #[must_use]
+    pub fn probing(&self) -> Probing {
+        self.probing
     }
 
     /// Whether certificates of irreversible actions are verified.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plausible::Retained;
 use crate::probe::{Kind, Probe};
+use crate::probing::ProbeRule;
 use crate::problem::Problem;
 
 /// How much better a score must be to count as better: differences of this size are rounding, so
@@ -12,7 +13,7 @@ pub const SCORE_TOLERANCE: f64 = 1e-12;
 
 /// Below this a shrinkage is the rounding of masses that sum to one. Were it not taken for zero, a probe
 /// that tells nothing would look worth making as soon as it is cheap enough.
-const ROUNDING: f64 = 1e-14;
+pub(crate) const ROUNDING: f64 = 1e-14;
 
 /// A probe, with what it is expected to contribute to a certificate.
 ///
@@ -53,6 +54,8 @@ pub struct ProbeChoice {
     pub score: f64,
     /// What it is for.
     pub purpose: Purpose,
+    /// The rule that chose it.
+    pub rule: ProbeRule,
 }
 
 /// What a probe is for.
@@ -77,7 +80,7 @@ pub(crate) struct Scan {
     /// outcomes times the number of actions.
     outcome_mass: Vec<f64>,
     /// Outcome and row of each retained world, by outcome.
-    by_outcome: Vec<(u32, u32)>,
+    pub(crate) by_outcome: Vec<(u32, u32)>,
 }
 
 impl Scan {
@@ -111,6 +114,7 @@ impl Scan {
             // A quotient past the largest number would be written as no number at all.
             score: (shrinkage / cost).clamp(f64::MIN, f64::MAX),
             purpose: Purpose::Certify,
+            rule: ProbeRule::Shrinkage,
         }
     }
 
@@ -135,12 +139,7 @@ impl Scan {
     /// Sum over outcomes of min_a M_y(a), each world with one certain outcome. An outcome that no
     /// retained world yields has no mass.
     fn after_partition(&mut self, problem: &Problem, retained: &Retained, start: usize) -> f64 {
-        let outcome_of = |world: u32| problem.outcomes().certain(start, world as usize) as u32;
-        let members = retained.members.iter().zip(0..);
-        self.by_outcome.clear();
-        self.by_outcome
-            .extend(members.map(|(&world, row)| (outcome_of(world), row)));
-        self.by_outcome.sort_unstable();
+        self.sort_by_outcome(problem, retained, start);
         let mut after = 0.0;
         for worlds in self.by_outcome.chunk_by(|one, next| one.0 == next.0) {
             clear(&mut self.outcome_mass, self.mass.len());
@@ -153,6 +152,16 @@ impl Scan {
             after += smallest(&self.outcome_mass);
         }
         after
+    }
+
+    /// Sorts the retained worlds by their outcome under a partition that starts at `start`.
+    pub(crate) fn sort_by_outcome(&mut self, problem: &Problem, retained: &Retained, start: usize) {
+        let outcome_of = |world: u32| problem.outcomes().certain(start, world as usize) as u32;
+        let members = retained.members.iter().zip(0..);
+        self.by_outcome.clear();
+        self.by_outcome
+            .extend(members.map(|(&world, row)| (outcome_of(world), row)));
+        self.by_outcome.sort_unstable();
     }
 
     /// Sum over outcomes of min_a M_y(a), each world with a probability for each outcome.

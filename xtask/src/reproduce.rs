@@ -29,7 +29,8 @@ pub(crate) struct Reproduce {
     /// study beyond the paper by its name
     #[arg(long, value_name = "NAME")]
     only: Option<Section>,
-    /// Write tables.md, tables.json, beyond.json and a plot an experiment into this directory
+    /// Write tables.md, tables.json, beyond.json, points.json and a plot an experiment into this
+    /// directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -283,6 +284,8 @@ fn output(out: &std::path::Path, outcome: &Outcome, stages: &mut Stages) -> anyh
         if !outcome.beyond.is_empty() {
             let rows = rows::beyond(&outcome.beyond)?;
             write::atomically(&out.join("beyond.json"), rows.as_bytes())?;
+            let points = rows::points(&outcome.beyond)?;
+            write::atomically(&out.join("points.json"), points.as_bytes())?;
         }
         anyhow::Ok(())
     });

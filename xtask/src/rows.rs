@@ -1,9 +1,9 @@
-//! `tables.json` and `beyond.json`: every row of every table, for programs.
+//! `tables.json` and `beyond.json`: every row of every table, for programs; `points.json`: what is plotted.
 
 use safecommit_bench::beyond::Report;
 use safecommit_bench::{Estimate, Results, Row};
 use serde::Serialize;
-use serde_json::Map;
+use serde_json::{Map, json};
 
 /// A row of the file. Rates are fractions; the five metrics are over all episodes of the row.
 #[derive(Serialize)]
@@ -60,6 +60,25 @@ pub(crate) fn beyond(reports: &[Report]) -> anyhow::Result<String> {
             row.insert("study".to_owned(), report.table().name().into());
             row.extend(record.clone());
             lines.push(serde_json::to_string(&row)?);
+        }
+    }
+    Ok(list(&lines))
+}
+
+/// The points of the plots of those studies: a list, a point a line, with its standard error.
+pub(crate) fn points(reports: &[Report]) -> anyhow::Result<String> {
+    let mut lines = Vec::new();
+    for report in reports {
+        for series in &report.chart().series {
+            for point in &series.points {
+                lines.push(serde_json::to_string(&json!({
+                    "study": report.table().name(),
+                    "series": series.name,
+                    "x": point.x,
+                    "y": point.y,
+                    "se": point.se,
+                }))?);
+            }
         }
     }
     Ok(list(&lines))

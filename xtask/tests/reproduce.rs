@@ -187,10 +187,13 @@ fn one_study_is_checked_and_written_alone() {
     let written = files(&out);
     assert_eq!(
         written.keys().collect::<Vec<_>>(),
-        ["beyond.json", "groups.svg", "tables.md"]
+        ["beyond.json", "groups.svg", "points.json", "tables.md"]
     );
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&written["beyond.json"]).unwrap();
     assert!(!rows.is_empty() && rows.iter().all(|row| row["study"] == STUDY));
+    let points: Vec<serde_json::Value> = serde_json::from_slice(&written["points.json"]).unwrap();
+    // Two calibrations and the target, in four families and at two ends.
+    assert_eq!(points.len(), 2 * 4 + 2);
 
     let snapshot = format!("safecommit-bench/snapshots/{STUDY}.snap");
     for name in ["BEYOND.md", &snapshot] {

@@ -190,6 +190,44 @@ fn human_text_of_a_probe() {
 }
 
 #[test]
+fn the_text_says_which_rule_chose_a_probe() {
+    let ask = |probing: &str| {
+        let request = format!(
+            r#"{{"actions": [{{"id": "send"}}],
+            "worlds": [{{"id": "usual", "score": 0.1, "safe": ["send"]}},
+                       {{"id": "injected", "score": 0.2, "safe": []}}],
+            "probes": [{{"id": "look-up", "cost": 1, "asks": "usual"}}],
+            "settings": {{"probing": {probing}}}}}"#
+        );
+        Folder::new().run_on(request, ["decide", "-"])
+    };
+    // One action alone: the default rule expects nothing of any probe.
+    assert!(ask(r#""shrinkage""#).prints(4).starts_with("ESCALATE\n"));
+    for (probing, line) in [
+        (
+            r#""optimal""#,
+            "chosen for the least expected cost to a certificate\n",
+        ),
+        (
+            r#""rollout""#,
+            "chosen for the least expected cost when shrinkage chooses",
+        ),
+        (
+            r#""information_gain""#,
+            "chosen for the information that it gains",
+        ),
+        (
+            r#"{"random": {"seed": "run 1"}}"#,
+            "drawn at random from the seed\n",
+        ),
+    ] {
+        let text = ask(probing).prints(3);
+        assert!(text.starts_with("PROBE look-up\n"), "{text}");
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
 fn human_text_of_a_commit_under_a_calibration() {
     let folder = Folder::new();
     folder.write("cal.json", example("calibration.json"));

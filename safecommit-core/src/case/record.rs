@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::request::Observation;
 use crate::bound::{ErrorBound, RepresentationTerm};
 use crate::fallback::FallbackKind;
+use crate::probing::ProbeRule;
 use crate::shrinkage::Purpose;
 
 /// A decision and why. It is data for people and programs; a record releases nothing, only a
@@ -113,6 +114,8 @@ pub struct ProbeRecord {
     pub score: f64,
     /// Whether it is to certify an action or to verify a certificate.
     pub purpose: Purpose,
+    /// The rule that chose it.
+    pub rule: ProbeRule,
     /// The outcomes that may be reported.
     pub outcomes: Vec<String>,
 }

@@ -181,7 +181,7 @@ pub struct Observation {
 }
 
 /// How to decide; what is absent takes its default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SettingsProposal {
@@ -212,6 +212,32 @@ pub struct SettingsProposal {
     /// Whether certificates of irreversible actions are checked before they are used; never by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<VerificationProposal>,
+    /// How the next probe is chosen as long as no action is certified; by expected certificate shrinkage
+    /// per unit cost by default. It changes what probes cost, never what may be committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probing: Option<ProbingProposal>,
+}
+
+/// How the next probe is chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ProbingProposal {
+    /// Largest expected certificate shrinkage per unit cost, one answer ahead.
+    Shrinkage,
+    /// Least expected cost to a certificate, on at most 16 plausible worlds with certain outcomes; beyond
+    /// that as `shrinkage`.
+    Optimal,
+    /// Least expected cost of a probe that `shrinkage` follows to the end, on at most 64 plausible worlds
+    /// with certain outcomes; beyond that as `shrinkage`.
+    Rollout,
+    /// Largest mutual information between the true world and the answer, in nats per unit cost.
+    InformationGain,
+    /// Any probe that can remove a plausible world.
+    Random {
+        /// What the draw is derived from, together with the request.
+        seed: String,
+    },
 }
 
 /// Whether budget that is left is spent on checking the certificate of an irreversible action, and what

@@ -3,14 +3,15 @@
 use thiserror::Error;
 
 use super::names::Names;
-use super::request::{Request, VerificationProposal};
+use super::request::{ProbingProposal, Request, VerificationProposal};
 use super::{Case, subject_of};
 use crate::action::{Action, Reversibility};
+use crate::probing::Probing;
 use crate::problem::{Problem, ProblemError, Situation, Subject};
 use crate::settings::{Budget, Settings, Verification};
 use crate::signature::ActionSet;
 use crate::units::Probability;
-use safecommit_conformal::{Score, ScoreError};
+use safecommit_conformal::{LoggedSeed, Score, ScoreError};
 
 mod probes;
 
@@ -228,7 +229,7 @@ fn read_observations(
 }
 
 fn read_settings(request: &Request) -> Checked<Settings> {
-    let given = request.settings;
+    let given = &request.settings;
     let mut settings = Settings::default();
     if let Some(temperature) = given.temperature {
         settings = settings
@@ -256,7 +257,16 @@ fn read_settings(request: &Request) -> Checked<Settings> {
     settings = settings
         .with_verification(verification)
         .at(|| "settings.verification.whole_support.price".to_owned())?;
-    Ok(settings.with_budget(Budget {
+    let probing = match &given.probing {
+        None | Some(ProbingProposal::Shrinkage) => Probing::Shrinkage,
+        Some(ProbingProposal::Optimal) => Probing::Optimal,
+        Some(ProbingProposal::Rollout) => Probing::Rollout,
+        Some(ProbingProposal::InformationGain) => Probing::InformationGain,
+        Some(ProbingProposal::Random { seed }) => Probing::Random {
+            seed: LoggedSeed::new(seed),
+        },
+    };
+    Ok(settings.with_probing(probing).with_budget(Budget {
         max_probes: given.max_probes,
         max_cost: given.max_cost,
         max_steps: given.max_steps,

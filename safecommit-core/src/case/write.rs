@@ -76,6 +76,7 @@ pub(super) fn write(
                 expected_shrinkage: choice.shrinkage,
                 score: choice.score,
                 purpose: choice.purpose,
+                rule: choice.rule,
                 outcomes: outcomes.iter().map(str::to_owned).collect(),
             });
         }

@@ -4,7 +4,8 @@ use super::{Controller, Fate};
 use crate::fallback::{Fault, Reason, Stop};
 use crate::plausible::Plausibility;
 use crate::probe::Probe;
-use crate::shrinkage::{ProbeChoice, SCORE_TOLERANCE, best_probe};
+use crate::probing::{self, State};
+use crate::shrinkage::ProbeChoice;
 
 /// By what share the probes made may exceed the cost budget: three costs of 0.1 add up to a little
 /// more than 0.3 in floating point, and have to fit all the same.
@@ -72,20 +73,29 @@ impl Controller<'_> {
         }
     }
 
-    /// The best of the probes not made yet that are `affordable`, or that are not, if its score is
-    /// above eta.
+    /// The probe that the rule chooses of those not made yet: among the `affordable` ones, or, to tell why
+    /// the decision stops, with those that are not.
     fn best_that_helps(&mut self, affordable: bool) -> Result<Option<ProbeChoice>, Reason> {
-        let (purse, problem) = (self.purse(), self.problem);
+        let purse = self.purse();
         let workspace = &mut *self.workspace;
         let made = &workspace.made;
-        let best = best_probe(
-            problem,
-            &workspace.retained,
-            &mut workspace.scan,
-            |position, probe| !made[position] && purse.buys(probe) == affordable,
-        )
-        .map_err(|probe| Reason::Error(Fault::ProbeScore { probe }))?;
-        Ok(best.filter(|choice| choice.score > self.settings.eta() + SCORE_TOLERANCE))
+        let state = State {
+            problem: self.problem,
+            settings: self.settings,
+            retained: &workspace.retained,
+            reports: workspace.history.len(),
+        };
+        let affords = |position: usize, probe: &Probe| !made[position] && purse.buys(probe);
+        let chosen = if affordable {
+            let (scan, planner) = (&mut workspace.scan, &mut workspace.planner);
+            probing::choose(&state, scan, planner, affords, affords)
+        } else {
+            let too_dear = |position: usize, probe: &Probe| !made[position] && !purse.buys(probe);
+            let open = |position: usize, _: &Probe| !made[position];
+            let (scan, planner) = (&mut workspace.scan, &mut workspace.planner);
+            probing::choose(&state, scan, planner, too_dear, open)
+        };
+        chosen.map_err(|probe| Reason::Error(Fault::ProbeScore { probe }))
     }
 
     /// The reason of a fallback from a plausible set in which some action is possible but none

@@ -4,6 +4,7 @@ use super::Controller;
 use crate::action::Reversibility;
 use crate::fallback::{Fault, Reason};
 use crate::probe::Kind;
+use crate::probing::ProbeRule;
 use crate::settings::Verification;
 use crate::shrinkage::{ProbeChoice, Purpose, SCORE_TOLERANCE, best_probe};
 
@@ -47,6 +48,7 @@ impl Controller<'_> {
             shrinkage: 0.0,
             score: 0.0,
             purpose: Purpose::Verify,
+            rule: ProbeRule::MostPlausible,
         })
     }
 

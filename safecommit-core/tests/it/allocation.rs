@@ -1,16 +1,25 @@
 //! A decision through reused memory makes no heap allocation.
 
-use safecommit_conformal::Threshold;
-use safecommit_core::{Controller, Problem, Settings, Step, Subject, Workspace};
+use safecommit_conformal::{Score, Threshold};
+use safecommit_core::{
+    Action, Budget, Controller, Cost, OutcomeModel, Probability, Problem, Settings, Step, Subject,
+    Workspace, expected_probing,
+};
 
+use crate::calibrated::threshold;
 use crate::generated::{Plan, Random};
+use crate::rules::every_rule;
 
 /// Refills the problem and plays it to its end, every probe answered with its first outcome that the
 /// first world allows. Returns the number of probes made.
-fn decide(plan: &Plan, problem: &mut Problem, workspace: &mut Workspace) -> usize {
-    let settings = Settings::default();
+fn decide(
+    plan: &Plan,
+    settings: &Settings,
+    problem: &mut Problem,
+    workspace: &mut Workspace,
+) -> usize {
     plan.fill(problem);
-    let mut controller = Controller::start(problem, &settings, Threshold::unbounded(), workspace);
+    let mut controller = Controller::start(problem, settings, Threshold::unbounded(), workspace);
     loop {
         match controller.next_step() {
             Step::Commit(certificate) => {
@@ -39,7 +48,8 @@ fn demanding(random: &mut Random, actions: std::ops::RangeInclusive<usize>) -> P
             .retain(|probe| matches!(probe.model, crate::generated::Model::Identity(_)));
         let fits = actions.contains(&plan.actions.len()) && plan.worlds.len() >= 5;
         let mut problem = Problem::new(Subject([0; 32]));
-        if fits && decide(&plan, &mut problem, &mut Workspace::default()) >= 2 {
+        let greedy = Settings::default();
+        if fits && decide(&plan, &greedy, &mut problem, &mut Workspace::default()) >= 2 {
             return plan;
         }
     }
@@ -52,17 +62,72 @@ fn a_decision_allocates_nothing_after_the_first() {
         let plans: Vec<_> = (0..5)
             .map(|_| demanding(&mut random, actions.clone()))
             .collect();
-        let mut problem = Problem::new(Subject([0; 32]));
-        let mut workspace = Workspace::default();
-        for plan in &plans {
-            decide(plan, &mut problem, &mut workspace);
+        for rule in every_rule() {
+            let settings = Settings::default().with_probing(rule);
+            let mut problem = Problem::new(Subject([0; 32]));
+            let mut workspace = Workspace::default();
+            let mut decide_all = || {
+                let mut made = 0;
+                for plan in &plans {
+                    made += decide(plan, &settings, &mut problem, &mut workspace);
+                    let unbounded = Threshold::unbounded();
+                    expected_probing(&problem, &settings, unbounded, &mut workspace).unwrap();
+                }
+                made
+            };
+            decide_all();
+            let mut made = 0;
+            let counted = allocation_counter::measure(|| made = decide_all());
+            assert_eq!(
+                (counted.count_total, counted.bytes_total),
+                (0, 0),
+                "{rule:?}"
+            );
+            assert!(made >= 5, "{rule:?}");
         }
-        let counted = allocation_counter::measure(|| {
-            for plan in &plans {
-                assert!(decide(plan, &mut problem, &mut workspace) >= 2);
-            }
-        });
-        assert_eq!((counted.count_total, counted.bytes_total), (0, 0));
+    }
+}
+
+/// Memory is taken for the size of the problem, not for what a threshold happens to retain of it.
+#[test]
+fn a_decision_that_retains_more_allocates_nothing_either() {
+    let mut problem = Problem::new(Subject([0; 32]));
+    for _ in 0..2 {
+        problem.add_action(Action::default()).unwrap();
+    }
+    for world in 0..8_usize {
+        let score = Score::new(world as f64 / 10.0).unwrap();
+        problem.add_world(score, [world % 2]).unwrap();
+    }
+    for world in 0..8 {
+        let question = OutcomeModel::Identity { world };
+        problem
+            .add_probe(Cost::UNIT, Probability::ZERO, question)
+            .unwrap();
+    }
+    for rule in every_rule() {
+        for max_probes in [None, Some(5)] {
+            let budget = Budget {
+                max_probes,
+                ..Budget::UNLIMITED
+            };
+            let settings = Settings::default().with_probing(rule).with_budget(budget);
+            let mut workspace = Workspace::default();
+            let mut probes = |threshold: &Threshold| {
+                expected_probing(&problem, &settings, threshold, &mut workspace)
+                    .unwrap()
+                    .probes
+            };
+            let few = probes(threshold(0.25));
+            let mut all = 0.0;
+            let counted = allocation_counter::measure(|| all = probes(Threshold::unbounded()));
+            assert_eq!(
+                (counted.count_total, counted.bytes_total),
+                (0, 0),
+                "{rule:?}"
+            );
+            assert!(0.0 < few && few < all, "{few} {all}");
+        }
     }
 }
 

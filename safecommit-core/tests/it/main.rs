@@ -20,6 +20,7 @@ mod redemption;
 mod replay;
 mod requests;
 mod robust;
+mod rules;
 mod soft;
 mod strata;
 mod verification;

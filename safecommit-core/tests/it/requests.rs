@@ -333,6 +333,8 @@ fn the_subject_changes_with_every_word() {
         ("/settings/max_steps", json!(17)),
         ("/elapsed_steps", json!(4)),
         ("/settings/verification", json!("most_plausible")),
+        ("/settings/probing", json!("optimal")),
+        ("/settings/probing/random/seed", json!("run 2")),
     ];
     let mut subjects = vec![original];
     for (pointer, new) in changes {

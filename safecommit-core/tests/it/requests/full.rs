@@ -37,7 +37,8 @@ pub(super) fn full() -> Value {
         "beta": 0.01,
         "settings": {
             "temperature": 0.5, "eta": 0.01, "severity_weight": 2.0, "max_probes": 4, "max_cost": 8.0,
-            "max_steps": 16, "verification": {"whole_support": {"price": 0.01}}
+            "max_steps": 16, "verification": {"whole_support": {"price": 0.01}},
+            "probing": {"random": {"seed": "run 1"}}
         }
     })
 }

@@ -24,6 +24,7 @@ fn a_field_that_nobody_declared_is_refused() {
         "/probes/1/outcomes/0",
         "/observed/0",
         "/settings",
+        "/settings/probing/random",
     ];
     for place in places {
         let request = changed(&format!("{place}/tolerance"), json!(1));
