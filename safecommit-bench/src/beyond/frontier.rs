@@ -263,7 +263,44 @@ pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
         &sheet,
         chart(&rows),
         claims(&rows, experiments.alpha),
+    )
+    .with_extract(
+        "headlines",
+        "What more can be had",
+        &format!(
+            "Some policies at alpha {} with at most {STATED} probes, of all in [BEYOND.md](BEYOND.md). Every figure is new. {}",
+            experiments.alpha,
+            crate::tables::UNITS
+        ),
+        &headlines(&rows),
     ))
+}
+
+/// The rows that say most, without the mark of the frontier.
+fn headlines(rows: &[Row]) -> Sheet {
+    use Verification::{MostPlausible, Never, WholeSupport};
+
+    let of = |score, cut, verification| Policy::SafeCommit(score, cut, Rule::Greedy, verification);
+    let cheap = WholeSupport { price: 0.03 };
+    let shown = [
+        Policy::ScalarConfidence,
+        PAPER,
+        of(Score::Default, Cut::RiskControlled, Never),
+        of(Score::Default, Cut::Marginal, MostPlausible),
+        of(Score::Default, Cut::Marginal, cheap),
+        of(Score::LearnedOfOneWorld, Cut::Marginal, Never),
+        of(Score::LearnedOfAll, Cut::Marginal, Never),
+    ];
+    let mut sheet = Sheet::new(&["policy"], &HEADINGS);
+    for policy in shown {
+        let mut rows = rows.iter();
+        let row = rows.find(|row| row.policy == policy && row.budget == STATED);
+        if let Some(row) = row {
+            let name = [Value::text(policy.name())];
+            sheet.push(name.into_iter().chain(row.summary.cells()));
+        }
+    }
+    sheet
 }
 
 /// Whether no policy with the same score is as good in every way and better in one.
