@@ -13,8 +13,10 @@ mod erring_probes;
 mod error;
 mod family_shift;
 mod folding;
+mod frontier;
 mod groups;
 mod learned_score;
+mod probe_choice;
 mod report;
 mod risk_control;
 mod sheet;
@@ -39,53 +41,61 @@ pub use workbench::{Run, Workbench};
 /// here and to [`Study::ALL`], follow the compiler, and freeze the tables anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Study {
+    /// Unsafe commits, task success and probes of every policy under every budget.
+    Frontier,
+    /// Thresholds that control unsafe commits against one that controls coverage.
+    RiskControl,
+    /// What probes cost under different rules, against the least that any rule can make them cost.
+    ProbeChoice,
     /// Coverage and unsafe commits by family: one marginal threshold against one a family.
     Groups,
     /// How often one calibration set falls short: the marginal rank against ranks that allow for it.
     CalibrationDraws,
     /// More of one family than the calibration had: unweighted against weighted thresholds.
     FamilyShift,
-    /// Thresholds that control unsafe commits against one that controls coverage.
-    RiskControl,
     /// Probes that answer wrongly at times, against the stated bound.
     ErringProbes,
-    /// A score learned on the four terms against the default one at the same level.
-    LearnedScore,
-    /// Methods of other kinds under the same budgets, as risk against coverage.
-    Compared,
-    /// Proposal misses folded into the quantile, against a bound on them beside it.
-    Folding,
     /// An adversary that adds worlds to the proposal: the worst that it can do to a method.
     Adversary,
+    /// Proposal misses folded into the quantile, against a bound on them beside it.
+    Folding,
+    /// Methods of other kinds under the same budgets, as risk against coverage.
+    Compared,
+    /// A score learned on the four terms against the default one at the same level.
+    LearnedScore,
 }
 
 impl Study {
     /// All studies, in the order of the tables. A test holds it complete.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
+        Self::Frontier,
+        Self::RiskControl,
+        Self::ProbeChoice,
         Self::Groups,
         Self::CalibrationDraws,
         Self::FamilyShift,
-        Self::RiskControl,
         Self::ErringProbes,
-        Self::LearnedScore,
-        Self::Compared,
-        Self::Folding,
         Self::Adversary,
+        Self::Folding,
+        Self::Compared,
+        Self::LearnedScore,
     ];
 
     /// The name in files, tables and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Frontier => "frontier",
+            Self::RiskControl => "risk_control",
+            Self::ProbeChoice => "probe_choice",
             Self::Groups => "groups",
             Self::CalibrationDraws => "calibration_draws",
             Self::FamilyShift => "family_shift",
-            Self::RiskControl => "risk_control",
             Self::ErringProbes => "erring_probes",
-            Self::LearnedScore => "learned_score",
-            Self::Compared => "compared",
-            Self::Folding => "folding",
             Self::Adversary => "adversary",
+            Self::Folding => "folding",
+            Self::Compared => "compared",
+            Self::LearnedScore => "learned_score",
         }
     }
 
@@ -101,15 +111,17 @@ impl Study {
     ) -> Result<Report, StudyError> {
         let bench = bench.reporting(progress);
         match self {
+            Self::Frontier => frontier::run(&bench),
+            Self::RiskControl => risk_control::run(&bench),
+            Self::ProbeChoice => probe_choice::run(&bench),
             Self::Groups => groups::run(&bench),
             Self::CalibrationDraws => calibration_draws::run(&bench),
             Self::FamilyShift => family_shift::run(&bench),
-            Self::RiskControl => risk_control::run(&bench),
             Self::ErringProbes => erring_probes::run(&bench),
-            Self::LearnedScore => learned_score::run(&bench),
-            Self::Compared => compared::run(&bench),
-            Self::Folding => folding::run(&bench),
             Self::Adversary => adversary::run(&bench),
+            Self::Folding => folding::run(&bench),
+            Self::Compared => compared::run(&bench),
+            Self::LearnedScore => learned_score::run(&bench),
         }
     }
 }
@@ -133,5 +145,24 @@ impl FromStr for Study {
             .into_iter()
             .find(|study| study.name() == name)
             .ok_or_else(|| UnknownStudy(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A variant more does not compile in [`Study::name`] until it is named, and fails here until `ALL` has it.
+    #[test]
+    fn all_names_every_study_once() {
+        for (position, study) in Study::ALL.into_iter().enumerate() {
+            assert_eq!(study as usize, position);
+            assert_eq!(study.name().parse(), Ok(study));
+        }
+        let error = "best".parse::<Study>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("unknown study `best`, expected one of `frontier`, "),
+            "{error}"
+        );
     }
 }

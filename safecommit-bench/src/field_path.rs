@@ -13,14 +13,25 @@ pub(crate) fn field_path(path: &serde_path_to_error::Path) -> String {
 /// The field at fault, and what is wrong with it, where the message knows the field better than the path,
 /// which stops at the object that lacks a field, has one too many, or is checked as a whole.
 pub(crate) fn name_field(path: &str, message: &str) -> (String, String) {
-    const CHECKED_AS_A_WHOLE: [&str; 2] = ["field `", "calibration field `"];
+    const CHECKED_AS_A_WHOLE: [&str; 4] = [
+        "field `",
+        "calibration field `",
+        "mondrian field `",
+        "group field `",
+    ];
     const OBJECT_FAULTS: [&str; 3] = ["missing field `", "duplicate field `", "unknown field `"];
     let checked = CHECKED_AS_A_WHOLE
         .iter()
         .find_map(|prefix| message.strip_prefix(prefix))
         .and_then(|rest| rest.split_once("`: "));
     if let Some((field, rest)) = checked {
-        return (join(path, field), rest.to_owned());
+        let known = ends_in_field(path, field);
+        let field = if known {
+            path.to_owned()
+        } else {
+            join(path, field)
+        };
+        return (field, rest.to_owned());
     }
     let named = OBJECT_FAULTS
         .iter()

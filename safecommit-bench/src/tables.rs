@@ -80,6 +80,16 @@ impl Table {
         Self::new(name, title, &parts).with_figures(figures.to_owned())
     }
 
+    /// A few rows of such a table.
+    pub(crate) fn extract(
+        name: &'static str,
+        title: &'static str,
+        about: &str,
+        figures: &str,
+    ) -> Self {
+        Self::new(name, title, &[about.to_owned(), figures.to_owned()])
+    }
+
     fn with_figures(self, figures: String) -> Self {
         Self { figures, ..self }
     }

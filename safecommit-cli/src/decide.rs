@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
-use safecommit_conformal::Calibration;
 use safecommit_core::{Case, DecisionKind, DecisionRecord, Request};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::calibrations::{self, Calibrations};
 use crate::cli::{Decide, DecideOutput, Format};
 use crate::human;
 use crate::input::{InputError, JsonText, Lines, Source};
@@ -22,27 +22,21 @@ const PROBE_NEEDED: u8 = 3;
 const FALLBACK: u8 = 4;
 
 pub(crate) fn run(arguments: &Decide) -> Result<ExitCode> {
-    let calibration = match &arguments.calibration {
-        Some(source) => Some(load_calibration(source)?),
+    let calibrations = match &arguments.calibration {
+        Some(source) => Some(Calibrations::load(source)?),
         None => None,
     };
     match arguments.output {
-        DecideOutput::Single(format) => single(&arguments.request, calibration.as_ref(), format),
-        DecideOutput::Stream => stream(&arguments.request, calibration.as_ref()),
+        DecideOutput::Single(format) => single(&arguments.request, calibrations.as_ref(), format),
+        DecideOutput::Stream => stream(&arguments.request, calibrations.as_ref()),
     }
 }
 
-fn load_calibration(source: &Source) -> Result<Calibration> {
-    let text = source.read()?;
-    let json = JsonText {
-        source,
-        first_line: 1,
-        text: &text,
-    };
-    Ok(json.parse(PhantomData::<Calibration>)?)
-}
-
-fn single(source: &Source, calibration: Option<&Calibration>, format: Format) -> Result<ExitCode> {
+fn single(
+    source: &Source,
+    calibrations: Option<&Calibrations>,
+    format: Format,
+) -> Result<ExitCode> {
     let text = source.read()?;
     let record = decide(
         JsonText {
@@ -50,7 +44,7 @@ fn single(source: &Source, calibration: Option<&Calibration>, format: Format) ->
             first_line: 1,
             text: &text,
         },
-        calibration,
+        calibrations,
     )?;
     let mut rendered = match format {
         Format::Human => human::render(&record),
@@ -71,7 +65,7 @@ fn single(source: &Source, calibration: Option<&Calibration>, format: Format) ->
 }
 
 /// Answers every line with a line, each before the next one is read.
-fn stream(source: &Source, calibration: Option<&Calibration>) -> Result<ExitCode> {
+fn stream(source: &Source, calibrations: Option<&Calibrations>) -> Result<ExitCode> {
     let mut lines = Lines::open(source)?;
     let mut answer = Vec::new();
     let (mut requests, mut errors) = (0_u64, 0_u64);
@@ -84,7 +78,7 @@ fn stream(source: &Source, calibration: Option<&Calibration>) -> Result<ExitCode
                     first_line: line.number,
                     text,
                 },
-                calibration,
+                calibrations,
             ),
             Err(error) => Err(error),
         };
@@ -114,12 +108,12 @@ fn stream(source: &Source, calibration: Option<&Calibration>) -> Result<ExitCode
 
 fn decide(
     json: JsonText<'_>,
-    calibration: Option<&Calibration>,
+    calibrations: Option<&Calibrations>,
 ) -> Result<DecisionRecord, InputError> {
     let request = json.parse(PhantomData::<Request>)?;
     let case = Case::new(request)
         .map_err(|error| json.error_at(&error.path, error.problem.to_string()))?;
-    Ok(case.decide(calibration).record().clone())
+    Ok(calibrations::decide(&case, calibrations).record().clone())
 }
 
 /// What a stream answers to a line that is no request.

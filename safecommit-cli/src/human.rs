@@ -49,6 +49,9 @@ fn verdict(record: &DecisionRecord) -> String {
     if let Some(id) = &record.id {
         line.push_str(&format!("\nrequest: {}", one_line(id)));
     }
+    if let Some(stratum) = &record.stratum {
+        line.push_str(&format!("\nstratum: {}", one_line(&stratum.to_string())));
+    }
     line
 }
 
@@ -173,7 +176,7 @@ fn threshold(record: &DecisionRecord) -> String {
             count(calibration.n as usize, "case"),
             calibration.alpha,
             calibration.rank,
-            calibration.guarantee,
+            one_line(&calibration.guarantee.to_string()),
         ),
         None => "not calibrated".to_owned(),
     };
@@ -216,13 +219,14 @@ fn beta(beta: &RepresentationRecord) -> String {
         Some(value) => rounded_up(value),
         None => "unknown".to_owned(),
     };
-    let missed = || {
-        let missing = beta.missing.unwrap_or_default();
-        let upper = beta.upper_95.map_or_else(dash, rounded_up);
-        format!(
-            "calibration cases without their true world: {missing}, so beta is at most {upper} with \
-             confidence 95%"
-        )
+    // Counts among weighted cases bound nothing, and none are shown.
+    let missed = match beta.missing {
+        None => String::new(),
+        Some(missing) => format!(
+            "; calibration cases without their true world: {missing}, so beta is at most {} with \
+             confidence 95%",
+            beta.upper_95.map_or_else(dash, rounded_up)
+        ),
     };
     match beta.source {
         RepresentationSource::Unknown => {
@@ -230,9 +234,11 @@ fn beta(beta: &RepresentationRecord) -> String {
         }
         RepresentationSource::Request => format!("beta {value} (stated by the request)"),
         RepresentationSource::CoveredByAlpha => {
-            format!("beta {value} (covered by alpha; {})", missed())
+            format!("beta {value} (covered by alpha{missed})")
         }
-        RepresentationSource::Calibration => format!("beta {value} ({})", missed()),
+        RepresentationSource::Calibration => {
+            format!("beta {value} (bounded by the calibration{missed})")
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod bench;
 mod calibrate;
+mod calibrations;
 mod cli;
 mod decide;
 mod human;

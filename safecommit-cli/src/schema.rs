@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use safecommit_conformal::{Calibration, CalibrationScore};
+use safecommit_conformal::{
+    Calibration, CalibrationScore, Misses, MondrianCalibration, Stratum, Taxonomy,
+};
 use safecommit_core::{Case, DecisionRecord, Request};
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
@@ -11,6 +13,7 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::calibrations::Calibrations;
 use crate::cli::SchemaForm;
 use crate::decide::{ErrorLine, ErrorPlace};
 use crate::output;
@@ -61,13 +64,24 @@ fn schema(form: SchemaForm) -> Result<Schema> {
             ] {
                 scores.push(score.parse::<CalibrationScore>()?);
             }
-            describe::<Calibration>(
+            let alpha = "0.2".parse()?;
+            let strata: [Stratum; 2] = ["delete/high".parse()?, "delete/low".parse()?];
+            let cases: Vec<_> = (0..scores.len())
+                .map(|at| (strata[at / 6].clone(), scores[at]))
+                .collect();
+            let taxonomy = Taxonomy::new(strata)?;
+            let by_stratum = MondrianCalibration::new(alpha, taxonomy, &cases, Misses::AsListed)?;
+            let mut schema = describe::<Calibrations>(
                 settings,
                 "SafeCommit calibration",
-                "A split-conformal threshold and what it was computed from. Beyond this schema, the \
-                 fields agree with each other and with the checksum.",
-                &Calibration::split_conformal("0.2".parse()?, &scores),
-            )
+                "A conformal threshold and what it was computed from; or such a one for each stratum. \
+                 Beyond this schema, the fields agree with each other and with the checksum.",
+                &Calibration::split_conformal(alpha, &scores),
+            )?;
+            if let Some(Value::Array(examples)) = schema.get_mut("examples") {
+                examples.push(serde_json::to_value(by_stratum)?);
+            }
+            Ok(schema)
         }
         SchemaForm::Error => describe::<ErrorLine>(
             SchemaSettings::draft2020_12().for_serialize(),

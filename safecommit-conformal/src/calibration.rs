@@ -194,16 +194,20 @@ impl Calibration {
     ///
     /// [`StratumMismatch`] if the calibration is for a group, and this is another one.
     pub fn threshold_for(&self, stratum: &Stratum) -> Result<&Threshold, StratumMismatch> {
-        match &*self.guarantee {
-            Guarantee::Group(group) | Guarantee::GroupAndPool(group)
-                if group.stratum() != stratum =>
-            {
-                Err(StratumMismatch {
-                    asked: stratum.clone(),
-                    calibrated: group.stratum().clone(),
-                })
-            }
+        match self.stratum() {
+            Some(calibrated) if calibrated != stratum => Err(StratumMismatch {
+                asked: stratum.clone(),
+                calibrated: calibrated.clone(),
+            }),
             _ => Ok(self.threshold()),
+        }
+    }
+
+    /// The group whose cases alone it is for; `None` if it serves all cases.
+    pub fn stratum(&self) -> Option<&Stratum> {
+        match &*self.guarantee {
+            Guarantee::Group(group) | Guarantee::GroupAndPool(group) => Some(group.stratum()),
+            _ => None,
         }
     }
 

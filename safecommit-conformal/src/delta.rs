@@ -1,6 +1,7 @@
 //! Error probabilities of confidence statements.
 
 use std::hash::{Hash, Hasher};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,20 @@ impl TryFrom<f64> for Delta {
 
     fn try_from(value: f64) -> Result<Self, DeltaError> {
         Self::new(value)
+    }
+}
+
+impl FromStr for Delta {
+    type Err = DeltaError;
+
+    fn from_str(input: &str) -> Result<Self, DeltaError> {
+        input
+            .parse()
+            .ok()
+            .and_then(|value: f64| Self::new(value).ok())
+            .ok_or_else(|| DeltaError {
+                input: input.to_owned(),
+            })
     }
 }
 
@@ -108,6 +123,14 @@ mod tests {
                 format!("delta `{bad}` is not from 1e-300 to below 1")
             );
         }
+        for bad in ["", "0", "1e-400", "1", "-0.1", "nan", "inf", "5%"] {
+            let error = bad.parse::<Delta>().unwrap_err().to_string();
+            assert_eq!(
+                error,
+                format!("delta `{bad}` is not from 1e-300 to below 1")
+            );
+        }
+        assert_eq!("0.05".parse(), Delta::new(0.05));
         assert!(Delta::new(SMALLEST).is_ok());
         assert!(Delta::new(1.0_f64.next_down()).is_ok());
     }

@@ -160,6 +160,12 @@ impl Guarantee {
         !matches!(self, Self::NonExchangeable { .. })
     }
 
+    /// Whether the cases to come are taken to be like the calibration cases, so that what was counted
+    /// among these speaks for those. With weights they are of another mix.
+    pub fn assumes_like_cases(&self) -> bool {
+        !matches!(self, Self::Weighted { .. } | Self::NonExchangeable { .. })
+    }
+
     /// The only rank that n scores can have at this level under this guarantee; `None` if it
     /// depends on more than n. The inner error is that of an impossible n or delta.
     pub(crate) fn expected_rank(

@@ -47,6 +47,11 @@ pub use taxonomy::{Taxonomy, TaxonomyError};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "wire::Wire", into = "wire::Wire")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(with = "wire::Wire")
+)]
 pub struct MondrianCalibration {
     taxonomy: Taxonomy,
     alpha: Alpha,
@@ -56,6 +61,9 @@ pub struct MondrianCalibration {
 
 impl MondrianCalibration {
     /// Calibrates at level alpha on cases with their strata.
+    ///
+    /// What is said of missing scores is said of the whole list: one of them, in whichever stratum,
+    /// means that they were counted in all.
     ///
     /// # Errors
     ///
@@ -74,6 +82,11 @@ impl MondrianCalibration {
                 scores.entry(group).or_default().push(*score);
             }
         }
+        let misses = if cases.iter().any(|(_, score)| score.is_missing()) {
+            Misses::AllListed
+        } else {
+            misses
+        };
         let calibrate = |(group, scores): (Stratum, Vec<CalibrationScore>)| {
             let guarantee = Guarantee::Group(GroupCoverage::new(group.clone(), group.clone()));
             let calibration = Calibration::split_conformal_with(alpha, &scores, misses);

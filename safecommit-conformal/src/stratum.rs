@@ -26,11 +26,6 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(with = "String")
-)]
 pub struct Stratum(Vec<String>);
 
 impl Stratum {
@@ -111,6 +106,22 @@ impl From<Stratum> for String {
 pub struct StratumError {
     /// The text as given.
     input: String,
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Stratum {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Stratum".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let label = r"[^/\u0000-\u001f\u007f-\u009f]+";
+        schemars::json_schema!({
+            "type": "string",
+            "description": "labels from the whole to the part, joined with `/`; empty for all cases",
+            "pattern": format!("^({label}(/{label})*)?$")
+        })
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +102,20 @@ impl Weight {
     pub const ONE: Self = Self(1.0);
 }
 
+impl FromStr for Weight {
+    type Err = WeightError;
+
+    fn from_str(input: &str) -> Result<Self, WeightError> {
+        input
+            .parse()
+            .ok()
+            .and_then(|value: f64| Self::try_from(value).ok())
+            .ok_or_else(|| WeightError::Weight {
+                input: input.to_owned(),
+            })
+    }
+}
+
 impl EffectiveSize {
     /// The effective size of the weights, which are scaled by their largest so that no square
     /// overflows.
@@ -198,6 +213,14 @@ mod tests {
                 format!("weight `{bad}` is not a finite number of at least 0")
             );
         }
+        for bad in ["", "-1", "nan", "inf", "1e999", "heavy"] {
+            let error = bad.parse::<Weight>().unwrap_err().to_string();
+            assert_eq!(
+                error,
+                format!("weight `{bad}` is not a finite number of at least 0")
+            );
+        }
+        assert_eq!("2.5".parse(), Weight::try_from(2.5));
         assert_eq!(Weight::try_from(-0.0).unwrap(), Weight::ZERO);
     }
 

@@ -1,7 +1,14 @@
 //! The JSON Schema of the wire forms, with the feature `schema`.
 #![cfg(feature = "schema")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test by panicking"
+)]
 
-use safecommit_conformal::{Alpha, Calibration, CalibrationScore, Score, Threshold};
+use safecommit_conformal::{
+    Alpha, Calibration, CalibrationScore, Misses, MondrianCalibration, Score, Stratum, Taxonomy,
+    Threshold,
+};
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
 
@@ -13,13 +20,30 @@ fn schema<T: JsonSchema>() -> Value {
 fn the_schema_of_a_calibration_requires_what_loading_requires() {
     let schema = schema::<Calibration>();
     let written = serde_json::to_value(Calibration::split_conformal("0.1".parse().unwrap(), &[]));
-    let fields: Vec<String> = written
-        .unwrap()
-        .as_object()
-        .unwrap()
-        .keys()
-        .cloned()
-        .collect();
+    requires_all(&schema, written.unwrap());
+    assert_eq!(schema["title"], json!("Calibration"));
+    assert_eq!(
+        schema["$defs"]["Threshold"]["type"],
+        json!(["number", "null"])
+    );
+}
+
+#[test]
+fn the_schema_of_calibrations_by_stratum_requires_what_loading_requires() {
+    let schema = schema::<MondrianCalibration>();
+    let taxonomy = Taxonomy::new([Stratum::ALL]).unwrap();
+    let level = "0.1".parse().unwrap();
+    let mondrian = MondrianCalibration::new(level, taxonomy, &[], Misses::AsListed).unwrap();
+    let written = serde_json::to_value(mondrian).unwrap();
+    requires_all(&schema["$defs"]["Taxonomy"], written["taxonomy"].clone());
+    requires_all(&schema, written);
+    assert_eq!(schema["title"], json!("MondrianCalibration"));
+}
+
+/// The schema has the fields of `written`, requires each, and allows no other.
+#[track_caller]
+fn requires_all(schema: &Value, written: Value) {
+    let fields: Vec<String> = written.as_object().unwrap().keys().cloned().collect();
     let mut properties: Vec<String> = schema["properties"]
         .as_object()
         .unwrap()
@@ -31,11 +55,6 @@ fn the_schema_of_a_calibration_requires_what_loading_requires() {
     required.sort_unstable();
     assert_eq!((&properties, &required), (&fields, &fields));
     assert_eq!(schema["additionalProperties"], json!(false));
-    assert_eq!(schema["title"], json!("Calibration"));
-    assert_eq!(
-        schema["$defs"]["Threshold"]["type"],
-        json!(["number", "null"])
-    );
 }
 
 #[test]

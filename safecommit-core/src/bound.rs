@@ -72,12 +72,15 @@ impl ErrorBound {
         probes: impl IntoIterator<Item = (String, Probability)>,
     ) -> Self {
         let counted = calibration.and_then(count);
-        let covered = calibration.is_some_and(|it| !it.threshold().is_unbounded());
+        let covered = calibration.is_some_and(|it| {
+            let counts = matches!(it.representation(), Representation::Counted(_));
+            counts && !it.threshold().is_unbounded()
+        });
         let representation = match (stated_beta, counted) {
+            (None, _) if covered => RepresentationTerm::CoveredByAlpha,
+            (Some(beta), _) if covered => RepresentationTerm::Stated(beta),
             (None, None) => RepresentationTerm::Unknown,
             (Some(beta), None) => RepresentationTerm::Stated(beta),
-            (None, Some(_)) if covered => RepresentationTerm::CoveredByAlpha,
-            (Some(beta), Some(_)) if covered => RepresentationTerm::Stated(beta),
             (Some(beta), Some(misses)) if beta >= misses.upper_95 => {
                 RepresentationTerm::Stated(beta)
             }
@@ -108,7 +111,8 @@ impl ErrorBound {
         self.representation
     }
 
-    /// The misses that the calibration counted, if it did, whatever the request states.
+    /// The misses that the calibration counted, whatever the request states; `None` if it counted none,
+    /// or with weights, when counts among its cases bound nothing in the mix of cases to come.
     #[must_use]
     pub fn counted(&self) -> Option<CountedMisses> {
         self.counted
@@ -159,6 +163,9 @@ impl RepresentationTerm {
 }
 
 fn count(calibration: &Calibration) -> Option<CountedMisses> {
+    if !calibration.guarantee().assumes_like_cases() {
+        return None;
+    }
     let Representation::Counted(misses) = calibration.representation() else {
         return None;
     };

@@ -3,15 +3,17 @@
 mod names;
 mod record;
 mod request;
+mod strata;
 mod validate;
 mod write;
 
-use safecommit_conformal::{Calibration, Threshold};
+use safecommit_conformal::{Calibration, MondrianCalibration, Threshold};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 use crate::certificate::{Certificate, CertificateError};
 use crate::controller::{Controller, Step, Workspace};
+use crate::fallback::Fault;
 use crate::problem::{Problem, Subject};
 use crate::report::ReportError;
 use crate::settings::Settings;
@@ -29,6 +31,7 @@ pub use request::{
 pub use validate::{RequestError, RequestProblem};
 
 use names::Names;
+use strata::Governing;
 
 /// A validated [`Request`]: the problem by position, with the names that go with it.
 ///
@@ -85,12 +88,58 @@ impl Case {
 
     /// Decides under `calibration`; without one the threshold is unbounded, and every proposed world
     /// that evidence does not refute stays plausible.
+    ///
+    /// A calibration for a group decides only requests of that very stratum: any other request, and one
+    /// that names none, escalates ([`Fault::Stratum`]). One that is not for a group serves all.
     #[must_use]
     pub fn decide(&self, calibration: Option<&Calibration>) -> Decision {
+        self.decide_under(strata::one(&self.request, calibration))
+    }
+
+    /// Decides under the calibration of the request's stratum. A request that names no stratum, or one
+    /// that the taxonomy does not declare, escalates ([`Fault::Stratum`]).
+    ///
+    /// A runner that makes probes itself takes [`MondrianCalibration::calibration`] of the request's
+    /// stratum and goes on with [`Self::controller`].
+    ///
+    /// ```
+    /// use safecommit_conformal::{Misses, MondrianCalibration, Score, Taxonomy};
+    /// use safecommit_core::{Case, DecisionKind};
+    ///
+    /// let taxonomy = Taxonomy::new(["file".parse()?, "mail".parse()?])?;
+    /// let cases = (1..=9)
+    ///     .map(|i| Ok(("file".parse()?, Score::new(f64::from(i) / 10.0)?.into())))
+    ///     .collect::<Result<Vec<_>, Box<dyn std::error::Error>>>()?;
+    /// let calibrations =
+    ///     MondrianCalibration::new("0.1".parse()?, taxonomy, &cases, Misses::AsListed)?;
+    ///
+    /// let request = r#"{"stratum": "file", "actions": [{"id": "delete"}],
+    ///     "worlds": [{"id": "temporary", "score": 0.1, "safe": ["delete"]},
+    ///                {"id": "shared", "score": 0.95, "safe": []}]}"#;
+    /// let case = Case::new(serde_json::from_str(request)?)?;
+    /// let decision = case.decide_among(&calibrations);
+    /// assert_eq!(decision.record().threshold, Some(0.9));
+    /// let certificate = decision.into_certificate().ok_or("no commit")?;
+    /// assert_eq!(case.redeem_among(&calibrations, certificate, "delete")?, 0);
+    ///
+    /// let elsewhere = Case::new(serde_json::from_str(&request.replace("file", "admin"))?)?;
+    /// let decision = elsewhere.decide_among(&calibrations);
+    /// assert_eq!(decision.record().decision, DecisionKind::Escalate);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn decide_among(&self, calibrations: &MondrianCalibration) -> Decision {
+        match strata::among(&self.request, calibrations) {
+            Ok(calibration) => self.decide_under(Ok(Some(&calibration))),
+            Err(error) => self.decide_under(Err(error)),
+        }
+    }
+
+    fn decide_under(&self, governing: Governing<'_>) -> Decision {
         let mut workspace = Workspace::default();
-        let mut controller = self.controller(calibration, &mut workspace);
+        let mut controller = self.controller_under(&governing, &mut workspace);
         let step = controller.next_step();
-        let record = write::write(self, calibration, &mut controller, &step);
+        let record = write::write(self, &governing, &mut controller, &step);
         let certificate = match step {
             Step::Commit(certificate) => Some(certificate),
             Step::Probe(_) | Step::Fallback(_) => None,
@@ -102,14 +151,26 @@ impl Case {
     }
 
     /// The controller of this case, with everything observed so far reported to it. A runner that
-    /// makes probes itself goes on from here.
+    /// makes probes itself goes on from here. Under a calibration for another stratum than the
+    /// request's it only escalates.
     pub fn controller<'a>(
         &'a self,
         calibration: Option<&'a Calibration>,
         workspace: &'a mut Workspace,
     ) -> Controller<'a> {
-        let threshold = threshold_of(calibration);
+        self.controller_under(&strata::one(&self.request, calibration), workspace)
+    }
+
+    fn controller_under<'a>(
+        &'a self,
+        governing: &Governing<'a>,
+        workspace: &'a mut Workspace,
+    ) -> Controller<'a> {
+        let threshold = threshold_of(governing);
         let mut controller = Controller::start(&self.problem, &self.settings, threshold, workspace);
+        if governing.is_err() {
+            controller.fail(Fault::Stratum);
+        }
         for &(probe, outcome) in &self.observed {
             // A report that is refused makes the controller escalate with that reason.
             let _: Result<(), ReportError> = match outcome {
@@ -132,13 +193,16 @@ impl Case {
         calibration: Option<&Calibration>,
         controller: &mut Controller<'_>,
     ) -> Result<DecisionRecord, ForeignController> {
+        let governing = strata::one(&self.request, calibration);
+        let refused = controller.fault() == Some(Fault::Stratum);
         if !std::ptr::eq(controller.problem(), &self.problem)
-            || !controller.threshold().is_same_as(threshold_of(calibration))
+            || !controller.threshold().is_same_as(threshold_of(&governing))
+            || refused != governing.is_err()
         {
             return Err(ForeignController);
         }
         let step = controller.next_step();
-        Ok(write::write(self, calibration, controller, &step))
+        Ok(write::write(self, &governing, controller, &step))
     }
 
     /// The problem by position.
@@ -170,6 +234,38 @@ impl Case {
         certificate: Certificate,
         action: &str,
     ) -> Result<usize, CertificateError> {
+        self.redeem_under(
+            &strata::one(&self.request, calibration),
+            certificate,
+            action,
+        )
+    }
+
+    /// [`Self::redeem`] under the calibration of the request's stratum, for a certificate from
+    /// [`Self::decide_among`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::redeem`]; [`CertificateError::NotCertified`] when no calibration is for the
+    /// stratum.
+    pub fn redeem_among(
+        &self,
+        calibrations: &MondrianCalibration,
+        certificate: Certificate,
+        action: &str,
+    ) -> Result<usize, CertificateError> {
+        match strata::among(&self.request, calibrations) {
+            Ok(calibration) => self.redeem_under(&Ok(Some(&calibration)), certificate, action),
+            Err(_) => Err(CertificateError::NotCertified),
+        }
+    }
+
+    fn redeem_under(
+        &self,
+        governing: &Governing<'_>,
+        certificate: Certificate,
+        action: &str,
+    ) -> Result<usize, CertificateError> {
         let position = self
             .request
             .actions
@@ -177,7 +273,7 @@ impl Case {
             .position(|candidate| candidate.id == action)
             .ok_or(CertificateError::NotCertified)?;
         let mut workspace = Workspace::default();
-        self.controller(calibration, &mut workspace)
+        self.controller_under(governing, &mut workspace)
             .redeem(certificate, position)
     }
 }
@@ -196,8 +292,11 @@ impl Decision {
     }
 }
 
-fn threshold_of(calibration: Option<&Calibration>) -> &Threshold {
-    calibration.map_or(Threshold::unbounded(), Calibration::threshold)
+fn threshold_of<'a>(governing: &Governing<'a>) -> &'a Threshold {
+    match governing {
+        Ok(Some(calibration)) => calibration.threshold(),
+        Ok(None) | Err(_) => Threshold::unbounded(),
+    }
 }
 
 /// SHA-256 of the request's canonical JSON: fields in their declared order, absent ones as they

@@ -112,6 +112,10 @@ pub enum Fault {
     /// The support was cut before it was complete.
     #[error("the support was truncated")]
     TruncatedSupport,
+    /// The request is of a stratum that no calibration at hand is for, or names none where the
+    /// calibration is for a group.
+    #[error("no calibration at hand is for the stratum of the request")]
+    Stratum,
     /// Two parts of the decision disagree: a defect.
     #[error("the decision path contradicts itself")]
     Inconsistent,

@@ -197,7 +197,9 @@ fn reproduce(
 fn compare(arguments: &Reproduce, project: &Project, outcome: &Outcome, failures: &mut Failures) {
     let tables = outcome.tables();
     let mut files = snapshots::render(project, &tables);
-    files.extend(failures.take(sections::readme(project, &tables)));
+    let extracts = outcome.beyond.iter().filter_map(Report::extract);
+    let shown: Vec<&Table> = tables.iter().copied().chain(extracts).collect();
+    files.extend(failures.take(sections::readme(project, &shown)));
     if let Some(paper) = &outcome.paper {
         let tables: Vec<&Table> = paper.tables.iter().collect();
         files.push(Generated::text(project, RESULTS, document(&tables)));

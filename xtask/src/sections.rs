@@ -7,7 +7,7 @@ use crate::generated::Generated;
 use crate::project::{Project, README};
 
 /// The tables that the README shows, as parts of the whole that `RESULTS.md` and `BEYOND.md` are.
-const SHOWN: [&str; 2] = ["main", "published"];
+const SHOWN: [&str; 3] = ["main", "published", "headlines"];
 
 /// The README with those of the tables that it shows.
 pub(crate) fn readme(project: &Project, tables: &[&Table]) -> anyhow::Result<Generated> {

@@ -14,6 +14,7 @@ pub struct Report {
     records: Vec<Map<String, Json>>,
     chart: Chart,
     claims: Vec<Claim>,
+    extract: Option<Table>,
 }
 
 impl Report {
@@ -32,7 +33,26 @@ impl Report {
             records: sheet.records(),
             chart,
             claims,
+            extract: None,
         }
+    }
+
+    /// The same with a few rows of its table as a table of their own, under another name.
+    pub(super) fn with_extract(
+        self,
+        name: &'static str,
+        title: &'static str,
+        about: &str,
+        sheet: &Sheet,
+    ) -> Self {
+        let extract = Some(Table::extract(name, title, about, &sheet.markdown()));
+        Self { extract, ..self }
+    }
+
+    /// A few rows of the table for whoever wants no more, with a name of their own.
+    #[must_use]
+    pub fn extract(&self) -> Option<&Table> {
+        self.extract.as_ref()
     }
 
     /// The table with its text.

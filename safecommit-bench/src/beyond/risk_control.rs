@@ -225,7 +225,10 @@ fn rises(curve: &RiskCurve) -> bool {
 }
 
 /// The losses of the policy on the calibration episodes of a run, each as a function of the threshold.
-fn unsafe_commit_curves(run: &Run<'_>, settings: &Settings) -> Result<RiskCurves, RiskError> {
+pub(super) fn unsafe_commit_curves(
+    run: &Run<'_>,
+    settings: &Settings,
+) -> Result<RiskCurves, RiskError> {
     let generator = run.generator(Split::Calibration);
     let (mut view, mut workspace) = (View::default(), Workspace::default());
     let curves = (0..).zip(run.calibration()).map(|(index, episode)| {

@@ -10,7 +10,7 @@ use crate::counts::Counts;
 use crate::episode::Episode;
 use crate::experiments::draw;
 use crate::generator::{Generator, Split, Suite};
-use crate::learned::{Choice, choose_on_frozen};
+use crate::learned::{Choice, EpisodeWithTerms, LearnedScore, choose_on_frozen};
 use crate::methods::calibrate;
 use crate::parameters::Parameters;
 use crate::simulate::{Cell, FamilyCounts, simulate_on};
@@ -157,6 +157,20 @@ impl Run<'_> {
     fn draw(&self, split: Split, count: std::num::NonZeroU64) -> Vec<Episode> {
         let suite = Suite::Experiment { seed: self.seed };
         draw(self.parameters, suite, split, count.get())
+    }
+
+    /// The episodes of a split with the scores of a learned score.
+    pub(super) fn rescored(&self, split: Split, score: &LearnedScore) -> Vec<Episode> {
+        let experiments = &self.parameters.experiments;
+        let count = match split {
+            Split::Test => experiments.test,
+            _ => experiments.calibration,
+        };
+        let episodes = EpisodeWithTerms::draw_all(&self.generator(split), count.get());
+        episodes
+            .iter()
+            .map(|episode| score.rescore(episode))
+            .collect()
     }
 
     /// Split-conformal calibration on the calibration episodes.

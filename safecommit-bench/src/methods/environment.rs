@@ -120,7 +120,7 @@ impl<'a> Environment<'a> {
     /// `None` if the core refuses it.
     #[must_use]
     pub fn problem(&self) -> Option<&'a Problem> {
-        self.view.valid.then_some(&self.view.problem)
+        self.view.problem()
     }
 
     /// The probes by the (score, position) of the world that they ask about: the order in which a tie
@@ -248,6 +248,11 @@ impl View {
         self.valid = self
             .fill_problem(episode.actions(), episode.mediation())
             .is_ok();
+    }
+
+    /// The problem of the episode, unless the core refuses it.
+    pub(crate) fn problem(&self) -> Option<&Problem> {
+        self.valid.then_some(&self.problem)
     }
 
     fn fill_problem(&mut self, actions: usize, mediation: Mediation) -> Result<(), ProblemError> {

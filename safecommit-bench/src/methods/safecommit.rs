@@ -1,8 +1,11 @@
 //! The controller of `safecommit-core`, driven by a benchmark episode.
 
-use safecommit_conformal::Threshold;
+use std::num::NonZeroU64;
+
+use safecommit_conformal::{LoggedSeed, Threshold};
 use safecommit_core::{
-    Budget, Controller, Fallback, Fault, ProblemError, Reason, Settings, Step, Verification,
+    Budget, Controller, Fallback, Fault, Probing, ProblemError, Reason, Settings, Step,
+    Verification,
 };
 
 use super::{Environment, Method, Scratch, Verdict};
@@ -49,6 +52,14 @@ impl SafeCommit {
         }
     }
 
+    /// The same, choosing probes by another rule. A random one draws from the policy stream of each episode: the
+    /// seed given here is mixed with the first word of that stream.
+    #[must_use]
+    pub fn probing(self, probing: Probing) -> Self {
+        let settings = self.settings.with_probing(probing);
+        Self { settings, ..self }
+    }
+
     /// The same, verifying certificates before they are used.
     ///
     /// # Errors
@@ -67,7 +78,13 @@ impl Method for SafeCommit {
         };
         let workspace = &mut scratch.workspace;
         let threshold = &self.thresholds[environment.family() as usize];
-        let mut controller = Controller::start(problem, &self.settings, threshold, workspace);
+        let settings = match self.settings.probing() {
+            Probing::Random { seed } => self.settings.with_probing(Probing::Random {
+                seed: of_episode(seed, environment),
+            }),
+            _ => self.settings,
+        };
+        let mut controller = Controller::start(problem, &settings, threshold, workspace);
         loop {
             match controller.next_step() {
                 Step::Probe(choice) => {
@@ -86,6 +103,13 @@ impl Method for SafeCommit {
             }
         }
     }
+}
+
+/// The seed of the random rule for one episode: the problems of all episodes have one subject.
+fn of_episode(seed: LoggedSeed, environment: &Environment<'_>) -> LoggedSeed {
+    let word = environment.random().next_u64().to_be_bytes();
+    let drawn = seed.below(&word, NonZeroU64::MAX);
+    LoggedSeed::new(drawn.to_be_bytes())
 }
 
 fn fallback(reason: Reason) -> Verdict {

@@ -21,6 +21,7 @@ mod positional;
 mod record;
 mod record_properties;
 mod second_model;
+mod studies;
 mod values;
 
 use safecommit_bench::{Generator, Parameters, Split, Suite};

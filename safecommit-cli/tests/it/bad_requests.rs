@@ -247,7 +247,7 @@ fn fields_that_are_missing_unknown_or_double() {
     check(
         "  \"actions\": [",
         "  \"acts\": [",
-        "2: acts: unknown field `acts`, expected one of `id`, `actions`, `worlds`, `hard_evidence`, `probes`, `observed`, `elapsed_steps`, `authority_missing`, `fresh_evidence_expected`, `beta`, `settings`",
+        "2: acts: unknown field `acts`, expected one of `id`, `stratum`, `actions`, `worlds`, `hard_evidence`, `probes`, `observed`, `elapsed_steps`, `authority_missing`, `fresh_evidence_expected`, `beta`, `settings`",
     );
     check(
         "\"severity\": 0.5",

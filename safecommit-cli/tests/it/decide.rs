@@ -173,6 +173,7 @@ fn the_worked_example_decides_as_its_names_say() {
         ("5b-deletion-checked.json", "COMMIT delete-outputs"),
         ("5c-deletion-refuted.json", "ABSTAIN"),
         ("6-contradictory-answers.json", "ESCALATE"),
+        ("7-stratum-named.json", "COMMIT stage-outputs"),
     ];
     assert_eq!(
         decisions,

@@ -7,11 +7,14 @@
 mod bad_calibrations;
 mod bad_requests;
 mod bad_scores;
+mod bad_strata;
 mod bench;
 mod calibrate;
 mod decide;
+mod guarantees;
 mod program;
 mod schema;
+mod strata;
 mod stream;
 mod tour;
 mod usage;

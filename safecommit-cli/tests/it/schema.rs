@@ -118,6 +118,19 @@ fn calibrations_hold() {
             schema.accepts(&parse(&folder.run_on(scores, arguments).prints(0)));
         }
     }
+    folder.write("cases.csv", example("earlier-cases.csv"));
+    for more in [
+        "--by task,evidence",
+        "--by task --minimum 50 --misses-counted",
+        "--by task --stratum cleanup --stratum message --stratum other/one",
+        "--delta 0.05",
+        "--delta 0.05 --simultaneous",
+        "--weight weight --case-weight 2",
+    ] {
+        let arguments = format!("calibrate --scores cases.csv --alpha 0.05 {more}");
+        let written = folder.run(arguments.split(' ')).prints(0);
+        schema.accepts(&parse(&written));
+    }
 }
 
 #[test]
@@ -186,6 +199,10 @@ fn what_the_program_refuses_in_a_request_the_schema_refuses() {
         ("/settings", json!({"max_probes": 4_294_967_296_u64})),
         ("/settings", json!({"max_cost": -1})),
         ("/priority", json!(1)),
+        ("/stratum", json!(7)),
+        ("/stratum", json!("a//b")),
+        ("/stratum", json!("a/")),
+        ("/stratum", json!("a\u{85}")),
     ] {
         let bad = edited(&good, pointer, &value);
         schema.rejects(&bad);
@@ -259,6 +276,7 @@ fn what_the_program_takes_the_schema_takes() {
     ];
     let mut original = parse(&example("2a-recipient-current.json"));
     original["beta"] = json!(0.01);
+    original["stratum"] = json!("cleanup/memory");
     original["hard_evidence"] = json!([{"world": "w1-temporary-and-valid", "reason": "no"}]);
     original["settings"] = json!({
         "temperature": 0.5, "eta": 0.0, "severity_weight": 1.0, "max_probes": 2, "max_cost": 9.0
@@ -343,5 +361,28 @@ fn decisions_and_calibrations_that_make_no_sense_are_refused() {
         ("/note", json!("mine")),
     ] {
         schema.rejects(&edited(&good, pointer, &value));
+    }
+    folder.write("cases.csv", example("earlier-cases.csv"));
+    let by_stratum = "calibrate --scores cases.csv --alpha 0.05 --by task";
+    let good = parse(&folder.run(by_stratum.split(' ')).prints(0));
+    for (pointer, value) in [
+        ("/alpha", json!(0.05)),
+        ("/taxonomy", Value::Null),
+        ("/taxonomy/strata", json!([])),
+        ("/taxonomy/strata/0", json!("a//b")),
+        ("/taxonomy/minimum", json!(-1)),
+        ("/groups", json!({})),
+        ("/groups/0/threshold", Value::Null),
+        ("/note", json!("mine")),
+    ] {
+        let bad = match pointer {
+            "/taxonomy/strata/0" => {
+                let mut bad = good.clone();
+                bad["taxonomy"]["strata"][0] = value;
+                bad
+            }
+            _ => edited(&good, pointer, &value),
+        };
+        schema.rejects(&bad);
     }
 }

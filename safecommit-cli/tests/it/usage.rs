@@ -50,6 +50,110 @@ fn usage_errors_exit_with_2() {
             "--field names a field of JSONL",
         ),
         (
+            "calibrate --scores s.txt --alpha 0.1 --by family",
+            "--by names a field of JSONL or a column of CSV, but the scores are text",
+        ),
+        (
+            "calibrate --scores s.txt --alpha 0.1 --weight w --case-weight 1",
+            "--weight names a field of JSONL or a column of CSV, but the scores are text",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by a,b,a",
+            "the field `a` is named twice",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by score",
+            "the field `score` is named twice",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --delta 1",
+            "delta `1` is not from 1e-300 to below 1",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --delta -0.5",
+            "delta `-0.5` is not from 1e-300 to below 1",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --simultaneous",
+            "--delta <DELTA>",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --simultaneous --delta 0.75",
+            "delta `0.75` exceeds one half",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by a --delta 0.1",
+            "cannot be used with",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by a --weight w --case-weight 1",
+            "cannot be used with",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --delta 0.1 --weight w --case-weight 1",
+            "cannot be used with",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --misses-counted --weight w --case-weight 1",
+            "cannot be used with",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --weight w",
+            "--case-weight <W>",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --case-weight 1",
+            "--weight <FIELD>",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --weight w --case-weight NaN",
+            "weight `NaN` is not a finite number of at least 0",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --weight w --case-weight 1e999",
+            "weight `1e999` is not a finite number of at least 0",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --weight w --case-weight -1",
+            "weight `-1` is not a finite number of at least 0",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --stratum a",
+            "--by <FIELD",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --strata f",
+            "--by <FIELD",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --minimum 3",
+            "--by <FIELD",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by a --minimum few",
+            "invalid value 'few' for '--minimum <N>'",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by a --strata f --stratum b",
+            "cannot be used with",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by a --stratum b//c",
+            "stratum `b//c` has an empty label or a control character",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by a --stratum b --stratum b",
+            "stratum `b` is declared twice",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by a --stratum b --stratum b/c",
+            "stratum `b` contains `b/c`, and both are declared",
+        ),
+        (
+            "calibrate --scores - --input csv --alpha 0.1 --by a --strata -",
+            "cannot both come from standard input",
+        ),
+        (
             "bench run --data d --method best --alpha 0.1 --max-probes 2 --decisions -",
             "unknown method `best`",
         ),

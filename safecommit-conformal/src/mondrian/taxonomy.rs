@@ -22,16 +22,30 @@ use crate::stratum::Stratum;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Wire", into = "Wire")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(with = "Wire")
+)]
 pub struct Taxonomy {
     /// Not empty; none contains another.
     strata: BTreeSet<Stratum>,
     minimum: u64,
 }
 
+/// The strata that are told apart.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Taxonomy")
+)]
 struct Wire {
+    /// Each once, none within another.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     strata: Vec<Stratum>,
+    /// The fewest cases with which a stratum does not fall back, even if a finite rank needs fewer.
     minimum: u64,
 }
 

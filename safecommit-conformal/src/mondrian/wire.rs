@@ -11,13 +11,24 @@ use crate::format::FormatOne;
 use crate::guarantee::Guarantee;
 use crate::stratum::Stratum;
 
+/// Calibrations by stratum as they are written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "MondrianCalibration")
+)]
 pub(super) struct Wire {
+    /// Format version: 1.
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     format: FormatOne,
+    /// Miscoverage level of every stratum.
     alpha: Alpha,
+    /// The declared strata.
     taxonomy: Taxonomy,
-    /// One for every group, in order, each of which its guarantee names.
+    /// One for every declared stratum and every group that contains one, in order; its guarantee names
+    /// the group.
     groups: Vec<Calibration>,
 }
 

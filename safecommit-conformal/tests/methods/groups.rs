@@ -1,6 +1,6 @@
 use safecommit_conformal::{
-    Alpha, Calibration, CalibrationScore, Guarantee, Misses, MondrianCalibration, PValues, Score,
-    Stratum, Taxonomy, Threshold,
+    Alpha, Calibration, CalibrationScore, Guarantee, Misses, MondrianCalibration, PValues,
+    Representation, Score, Stratum, Taxonomy, Threshold,
 };
 
 use crate::{alpha, fixture, score, scores, share, uniforms};
@@ -139,6 +139,28 @@ fn missing_scores_do_not_send_a_stratum_up() {
     assert_eq!(own.n(), 9);
 }
 
+/// A list with one missing score counts them, so the strata without one have none rather than an
+/// unknown number.
+#[test]
+fn a_missing_score_speaks_for_the_whole_list() {
+    let taxonomy = || Taxonomy::new([stratum("a"), stratum("b")]).unwrap();
+    let representation = |list: &[(Stratum, CalibrationScore)]| {
+        let level = alpha("0.5");
+        let mondrian = MondrianCalibration::new(level, taxonomy(), list, Misses::AsListed).unwrap();
+        mondrian
+            .calibration(&stratum("b"))
+            .unwrap()
+            .representation()
+    };
+    let mut list = cases(&[("a", 1.0), ("b", 1.0), ("b", 2.0)]);
+    assert_eq!(representation(&list), Representation::NotMeasured);
+    list.push((stratum("a"), CalibrationScore::Missing));
+    let Representation::Counted(misses) = representation(&list) else {
+        panic!("one is missing")
+    };
+    assert_eq!((misses.missing(), misses.cases()), (0, 2));
+}
+
 #[test]
 fn a_threshold_serves_no_other_stratum() {
     let taxonomy = Taxonomy::new([stratum("a"), stratum("b")]).unwrap();
@@ -163,6 +185,12 @@ fn a_threshold_serves_no_other_stratum() {
     }
     let pooled = Calibration::split_conformal(alpha("0.5"), &scores(&[1.0]));
     assert!(pooled.threshold_for(&stratum("b")).is_ok());
+    let own = mondrian.calibration(&stratum("a")).unwrap();
+    assert_eq!(own.stratum(), Some(&stratum("a")));
+    assert_eq!(
+        Calibration::split_conformal(alpha("0.5"), &[]).stratum(),
+        None
+    );
     assert_eq!(
         mondrian.calibration(&stratum("c")).unwrap_err().to_string(),
         "stratum `c` is not declared"

@@ -1,6 +1,6 @@
 //! The decision record: everything needed to explain a decision, and to attribute a failure later.
 
-use safecommit_conformal::{Alpha, Calibration, Digest, Guarantee};
+use safecommit_conformal::{Alpha, Calibration, Digest, Guarantee, Stratum};
 use serde::{Deserialize, Serialize};
 
 use super::request::Observation;
@@ -31,6 +31,8 @@ use crate::shrinkage::Purpose;
 pub struct DecisionRecord {
     /// The name that the request gave.
     pub id: Option<String>,
+    /// The stratum that the request named.
+    pub stratum: Option<Stratum>,
     /// What was decided.
     pub decision: DecisionKind,
     /// The action to execute; null unless the decision is to commit.
@@ -54,7 +56,7 @@ pub struct DecisionRecord {
     /// Whether answers refuted every world below the threshold, so that the worlds left above it were
     /// taken in.
     pub reopened: bool,
-    /// The calibration behind the threshold; null without one.
+    /// The calibration behind the threshold; null without one, and where none is for the stratum.
     pub calibration: Option<CalibrationRecord>,
     /// What bounds the probability of an unsafe commit, term by term.
     pub bound: BoundRecord,

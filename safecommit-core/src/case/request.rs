@@ -3,6 +3,7 @@
 use std::fmt;
 
 use indexmap::IndexMap;
+use safecommit_conformal::Stratum;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -27,6 +28,10 @@ pub struct Request {
     /// A name for the decision, repeated in its record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// The group of cases that it belongs to, as a path such as `delete/high/memory`; it has to follow
+    /// from what is known before the true world is. A calibration for a group decides no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stratum: Option<Stratum>,
     /// Candidate actions, at least one. The first wins a tie of the release rule.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub actions: Vec<ActionProposal>,

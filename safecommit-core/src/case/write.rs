@@ -1,26 +1,27 @@
 //! Writes the decision record of a controller.
 
-use indexmap::IndexMap;
-use safecommit_conformal::Calibration;
-
 use super::Case;
 use super::record::{
     ActionRecord, BoundRecord, CalibrationRecord, CertificateRecord, ClassRecord, DecisionKind,
     DecisionRecord, FallbackRecord, ProbeRecord, WorldFate, WorldRecord,
 };
 use super::request::Observation;
+use super::strata::Governing;
 use crate::bound::ErrorBound;
 use crate::controller::{Controller, Fate, Step};
-use crate::fallback::{Fallback, FallbackKind, Reason, Stop};
+use crate::fallback::{Fallback, FallbackKind, Fault, Reason, Stop};
 use crate::plausible::Plausibility;
+use indexmap::IndexMap;
+use safecommit_conformal::Calibration;
 
 /// Writes down where `controller`, started from `case`, stands at `step`.
 pub(super) fn write(
     case: &Case,
-    calibration: Option<&Calibration>,
+    governing: &Governing<'_>,
     controller: &mut Controller<'_>,
     step: &Step,
 ) -> DecisionRecord {
+    let calibration = governing.as_ref().ok().copied().flatten();
     let bound = bound_of(case, calibration, controller);
     let observed = observed(case, controller);
     let fates = controller.fates().to_vec();
@@ -31,6 +32,7 @@ pub(super) fn write(
     let plausibility = controller.remaining();
     let mut record = DecisionRecord {
         id: case.request.id.clone(),
+        stratum: case.request.stratum.clone(),
         decision: DecisionKind::Probe,
         action: None,
         certificate: None,
@@ -84,7 +86,7 @@ pub(super) fn write(
                 FallbackKind::Escalate => DecisionKind::Escalate,
                 FallbackKind::Abstain => DecisionKind::Abstain,
             };
-            record.fallback = Some(explain(case, fallback));
+            record.fallback = Some(explain(case, governing, fallback));
         }
     }
     record
@@ -228,8 +230,15 @@ fn probe_name(case: &Case, probe: usize) -> String {
 }
 
 /// The reason of a fallback as a fixed word and as a sentence.
-fn explain(case: &Case, fallback: &Fallback) -> FallbackRecord {
+fn explain(case: &Case, governing: &Governing<'_>, fallback: &Fallback) -> FallbackRecord {
     let (reason, mut explanation) = match fallback.reason {
+        Reason::Error(fault @ Fault::Stratum) => (
+            "stratum_not_calibrated",
+            match governing {
+                Err(ungoverned) => ungoverned.to_string(),
+                Ok(_) => fault.to_string(),
+            },
+        ),
         Reason::Error(fault) => ("error", format!("an error on the decision path: {fault}")),
         Reason::NoWorldProposed => (
             "no_world_proposed",

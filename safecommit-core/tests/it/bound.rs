@@ -1,7 +1,7 @@
 //! What bounds the probability of an unsafe commit: alpha + beta + error rates, term by term.
 
 use safecommit_conformal::{
-    CalibrationScore, Delta, Misses, NonExchangeable, Representation, Score,
+    CalibrationScore, Delta, Misses, NonExchangeable, Representation, Score, Weight, WeightedScores,
 };
 use safecommit_core::{ErrorBound, Probability, RepresentationTerm};
 
@@ -78,6 +78,31 @@ fn a_calibration_on_drifting_cases_leaves_the_sum_unknown() {
     let bound = ErrorBound::new(Some(&drifting), Some(probability(0.01)), []);
     assert_eq!(bound.calibration(), Some("0.1".parse().unwrap()));
     assert_eq!(bound.total(), None);
+}
+
+/// One miss in twenty calibration cases bounds nothing in a mix that weighs them otherwise, and only a
+/// finite threshold covers it.
+#[test]
+fn misses_under_weights_are_covered_by_alpha_or_unknown() {
+    let scores: Vec<CalibrationScore> = (0..20)
+        .map(|case| match case {
+            0 => CalibrationScore::Missing,
+            case => Score::new(f64::from(case)).unwrap().into(),
+        })
+        .collect();
+    let weighted = WeightedScores::new(&scores, &[Weight::ONE; 20]).unwrap();
+    let check = |case: f64, stated: Option<f64>, expect: RepresentationTerm, total: Option<f64>| {
+        let case = Weight::try_from(case).unwrap();
+        let calibration = weighted.calibrate("0.25".parse().unwrap(), case);
+        let bound = ErrorBound::new(Some(&calibration), stated.map(probability), []);
+        assert_eq!(bound.representation(), expect);
+        assert_eq!(bound.counted(), None);
+        assert_eq!(bound.total(), total);
+    };
+    check(1.0, None, RepresentationTerm::CoveredByAlpha, Some(0.25));
+    check(100.0, None, RepresentationTerm::Unknown, None);
+    let stated = RepresentationTerm::Stated(probability(0.0));
+    check(100.0, Some(0.0), stated, Some(0.25));
 }
 
 #[test]

@@ -22,4 +22,5 @@ mod requests;
 mod robust;
 mod rules;
 mod soft;
+mod strata;
 mod verification;

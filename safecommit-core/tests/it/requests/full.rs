@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 pub(super) fn full() -> Value {
     json!({
         "id": "clean-up",
+        "stratum": "file/high",
         "actions": [
             {"id": "delete", "family": "file", "severity": 2.0, "reversible": false, "reward": 1.0},
             {"id": "stage", "family": "file", "severity": 0.5, "reversible": true, "reward": 1.0}
