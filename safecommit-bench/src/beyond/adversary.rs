@@ -188,8 +188,8 @@ fn sheet(bench: &Workbench<'_>, results: &[Attacks]) -> Sheet {
             };
             sheet.push([
                 Value::text(attacked.name),
-                Value::Count(u64::from(attacked.budget)),
-                Value::Count(worlds as u64),
+                Value::text(attacked.budget.to_string()),
+                Value::text(worlds.to_string()),
                 Value::rate(attacks.worst(0)),
                 Value::rate(attacks.worst(worlds)),
                 bound,

@@ -46,9 +46,9 @@ pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
             budget,
         } = row.setting;
         let cells = [
-            Value::Share(miss),
+            Value::text(miss.to_string()),
             Value::text(route.name()),
-            Value::Count(u64::from(budget)),
+            Value::text(budget.to_string()),
             Value::rate(row.usable),
             Value::Number(row.mean_threshold, 4),
             Value::rate(row.summary.cc),
@@ -70,19 +70,19 @@ fn about(bench: &Workbench<'_>) -> String {
     let (level, probes) = (experiments.alpha, experiments.max_probes);
     let (cases, test) = (experiments.calibration, experiments.test);
     format!(
-        "SafeCommit where the proposal misses the true world as often in calibration as in test (miss probability, \
-         in per cent), at the total level {level}, by two routes. Folded: a missed case counts as a score above all \
-         others, and one quantile at {level} bounds both errors together: P(not proposed, or above the threshold) \
-         <= {level}. Where that quantile falls on a missed case the threshold is unbounded, the bound says \
-         nothing, and nothing may be committed. Split: the Clopper-Pearson upper bound on the miss probability, at \
-         delta {DELTA}, is taken off {level}; what is left, rounded down, is the level of a quantile over the cases \
-         that were not missed. If nothing is left, nothing may be committed. The split level holds only where the \
-         bound does, in a share 1 - delta of calibrations. Usable: calibrations with which anything may be \
-         committed, in per cent; with any other every episode is a fallback. Each seed draws {CALIBRATIONS} \
-         calibrations of {cases} cases, and each of them decides its own {CALIBRATIONS}th part of the {test} test \
-         episodes. The folded threshold is lower because it spends the whole level: it retains fewer worlds, so \
-         it commits more, and more of that is unsafe, up to the level. Mean threshold: over the usable calibrations whose threshold is finite. At most {probes} probes, \
-         or none. {}",
+        "SafeCommit where the proposal misses the true world as often in calibration as in test, at the total level \
+         {level}, by two routes. Folded: a missed case counts as a score above all others, and one quantile at \
+         {level} bounds both errors together: P(not proposed, or above the threshold) <= {level}. Where that quantile \
+         falls on a missed case the threshold is unbounded, the bound says nothing, and nothing may be committed. \
+         Split: the Clopper-Pearson upper bound on the miss probability, at delta {DELTA}, is taken off {level}; what \
+         is left, rounded down, is the level of a quantile over the cases that were not missed. If nothing is left, \
+         nothing may be committed. The split level holds only where the bound does, in a share 1 - delta of \
+         calibrations. Usable: calibrations with which anything may be committed, in per cent; with any other every \
+         episode is a fallback. Each seed draws {CALIBRATIONS} calibrations of {cases} cases, and each of them \
+         decides its own {CALIBRATIONS}th part of the {test} test episodes. The folded threshold is lower because it \
+         spends the whole level: it retains fewer worlds, so it commits more, and more of that is unsafe, up to the \
+         level. Mean threshold: over the usable calibrations whose threshold is finite. At most {probes} probes, or \
+         none. {}",
         crate::tables::UNITS
     )
 }

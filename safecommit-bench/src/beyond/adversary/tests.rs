@@ -186,15 +186,10 @@ fn one_world_turns_a_safe_commit_into_an_unsafe_one() {
 }
 
 #[test]
-fn the_number_of_threads_does_not_show() {
+fn every_method_has_a_row_for_every_number_of_worlds() {
     let parameters = small();
-    let report = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        let run = || Study::Adversary.run(&Workbench::new(&parameters), &|| ());
-        pool.build().unwrap().install(run).unwrap()
-    };
-    let one = report(1);
-    assert_eq!(one, report(3));
-    assert_eq!(one.records().len(), 8 * MOST);
-    assert!(one.claims()[0].holds);
+    let report = Study::Adversary.run(&Workbench::new(&parameters), &|| ());
+    let report = report.unwrap();
+    assert_eq!(report.records().len(), 8 * MOST);
+    assert!(report.claims()[0].holds, "{:?}", report.claims()[0]);
 }
