@@ -79,10 +79,10 @@ fn about(bench: &Workbench<'_>) -> String {
          nothing may be committed. The split level holds only where the bound does, in a share 1 - delta of \
          calibrations. Usable: calibrations with which anything may be committed, in per cent; with any other every \
          episode is a fallback. Each seed draws {CALIBRATIONS} calibrations of {cases} cases, and each of them \
-         decides its own {CALIBRATIONS}th part of the {test} test episodes. The folded threshold is lower because it \
-         spends the whole level: it retains fewer worlds, so it commits more, and more of that is unsafe, up to the \
-         level. Mean threshold: over the usable calibrations whose threshold is finite. At most {probes} probes, or \
-         none. {}",
+         decides its own {CALIBRATIONS}th part of the {test} test episodes. From the same cases the folded threshold \
+         is lower, because it spends the whole level: it retains fewer worlds and commits more, and more of that is \
+         unsafe, up to the level. Mean threshold: over the usable calibrations whose threshold is finite. At most \
+         {probes} probes, or none. {}",
         crate::tables::UNITS
     )
 }
