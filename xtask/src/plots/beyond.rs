@@ -14,6 +14,10 @@ const COLOURS: [&str; 10] = [
     "#6A3D9A", "#B2DF8A",
 ];
 
+/// The width without the names of the legend, and that of a letter of these.
+const WIDTH: f64 = 700.0;
+const LETTER: f64 = 7.0;
+
 /// The plot as SVG, its axes wide enough for all points with their bars.
 pub(crate) fn render(chart: &Chart) -> String {
     let points = || chart.series.iter().flat_map(|series| &series.points);
@@ -37,8 +41,13 @@ pub(crate) fn render(chart: &Chart) -> String {
             dasharray: broken.then(|| "6 4".to_owned()),
         });
     }
+    let names = chart
+        .series
+        .iter()
+        .map(|series| series.name.chars().count());
+    let longest = names.max().unwrap_or(0);
     let layout = Layout::new((x.start, x.end), (y.start, y.end))
-        .with_width(860.0)
+        .with_width(WIDTH + LETTER * longest as f64)
         .with_height(480.0)
         .with_title(chart.title)
         .with_subtitle("our generator; parameters chosen to match published figures; bars: two standard errors")
@@ -85,7 +94,9 @@ impl Axis {
     /// where that is not far below.
     fn around(values: impl Iterator<Item = (f64, f64)>, from_zero: bool) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut negative = false;
         for (value, bar) in values.filter(|(value, bar)| value.is_finite() && bar.is_finite()) {
+            negative |= value < 0.0;
             low = low.min(value - bar);
             high = high.max(value + bar);
         }
@@ -93,7 +104,8 @@ impl Axis {
             let middle = if low.is_finite() { low } else { 0.5 };
             (low, high) = (middle - 0.5, middle + 0.5);
         }
-        if from_zero && low >= 0.0 && low <= 0.6 * high {
+        // A bar may reach below a rate of zero; the rate does not.
+        if from_zero && !negative && low <= 0.6 * high {
             low = 0.0;
         }
         let rough = (high - low) / 6.0;
@@ -127,10 +139,12 @@ mod tests {
         let check = |values: &[(f64, f64)], from_zero| {
             let axis = Axis::around(values.iter().copied(), from_zero);
             for (value, bar) in values {
-                assert!(
-                    axis.start <= value - bar && value + bar <= axis.end,
-                    "{axis:?}"
-                );
+                let low = if from_zero {
+                    0.0_f64.max(value - bar)
+                } else {
+                    value - bar
+                };
+                assert!(axis.start <= low && value + bar <= axis.end, "{axis:?}");
             }
             let steps = (axis.end - axis.start) / axis.step;
             assert!((2.0..=14.0).contains(&steps), "{axis:?}");
@@ -140,6 +154,7 @@ mod tests {
         check(&[(0.0, 0.0), (4.0, 0.0)], false);
         check(&[(0.4, 0.0), (0.4, 0.0)], false);
         assert!(check(&[(0.001, 0.0005), (0.05, 0.001)], true).start.abs() < 1e-12);
+        assert!(check(&[(0.0, 0.01), (0.05, 0.001)], true).start.abs() < 1e-12);
         let empty = Axis::around(std::iter::empty(), true);
         assert!(empty.start < empty.end);
     }
