@@ -1,0 +1,7 @@
+//! From what is believed of each fact to the proposed worlds, best first.
+
+mod belief;
+mod enumerate;
+
+pub use belief::{Belief, BeliefError, Exclusion, Impossible};
+pub use enumerate::{Cut, ProposedWorld, Support, SupportError};
