@@ -1,6 +1,7 @@
 //! Safety maps as Cedar policies: Gamma(omega) is what the policies permit in the world omega.
 
 mod action;
+mod attribute;
 mod bind;
 mod error;
 mod evaluate;

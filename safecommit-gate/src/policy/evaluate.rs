@@ -6,7 +6,8 @@ use cedar_policy::{Context, Entities, Entity, Request, RestrictedExpression};
 use smallvec::SmallVec;
 
 use super::ForeignWorld;
-use super::bind::{Bindable, Bound, Party, Rule, SafetyMap, Source};
+use super::attribute::{Bindable, Source};
+use super::bind::{Bound, Party, Rule, SafetyMap};
 use super::reads::Holder;
 use super::table::{Outcome, SafetyTable};
 use crate::Assignment;

@@ -127,14 +127,12 @@ fn validate(
     let set = PolicySet::from_policies(named.values().map(|(_, policy)| policy.clone()));
     let set = set.map_err(|error| PolicyError::Duplicate(error.to_string()))?;
     let result = Validator::new(schema.clone()).validate(&set, ValidationMode::Strict);
-    let errors = result
-        .validation_errors()
-        .map(|error| (error.policy_id(), error as &dyn Diagnostic));
-    let warnings = result
-        .validation_warnings()
-        .map(|warning| (warning.policy_id(), warning as &dyn Diagnostic));
+    let errors = result.validation_errors();
+    let errors = errors.map(|error| (false, error.policy_id(), error as &dyn Diagnostic));
+    let warnings = result.validation_warnings();
+    let warnings = warnings.map(|warning| (true, warning.policy_id(), warning as &dyn Diagnostic));
     let mut found = Vec::new();
-    for (id, error) in errors.chain(warnings) {
+    for (warned, id, error) in errors.chain(warnings) {
         let file = named
             .get(AsRef::<str>::as_ref(id))
             .map_or(0, |(file, _)| *file);
@@ -145,16 +143,13 @@ fn validate(
             place: Place::of(texts[file].text, at),
             message: without_policy(&message(error), id),
         };
-        found.push(((file, at), invalid));
+        // An error first: it is often the reason of a warning.
+        found.push(((warned, file, at, invalid.to_string()), invalid));
     }
-    found.sort_by(|(one, first), (other, second)| {
-        one.cmp(other)
-            .then_with(|| first.to_string().cmp(&second.to_string()))
-    });
-    found
+    let first = found
         .into_iter()
-        .next()
-        .map_or(Ok(()), |(_, error)| Err(error))
+        .min_by(|(one, _), (other, _)| one.cmp(other));
+    first.map_or(Ok(()), |(_, error)| Err(error))
 }
 
 fn prepared(id: String, policy: Policy, file: &str) -> Result<SafetyPolicy, PolicyError> {
@@ -202,9 +197,11 @@ fn message(error: &dyn Diagnostic) -> String {
     message
 }
 
-/// Cedar repeats which policy it is.
+/// Cedar repeats which policy it is, somewhere in the message.
 fn without_policy(message: &str, id: &PolicyId) -> String {
-    let prefix = format!("for policy `{id}`");
-    let rest = message.strip_prefix(&prefix).unwrap_or(message);
-    rest.trim_start_matches([':', ',', ' ']).to_owned()
+    let repeated = format!("for policy `{id}`");
+    let Some((before, after)) = message.split_once(&repeated) else {
+        return message.to_owned();
+    };
+    format!("{before}{}", after.trim_start_matches([':', ',', ' ']))
 }

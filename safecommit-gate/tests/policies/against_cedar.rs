@@ -293,3 +293,41 @@ fn more_combinations_than_have_a_place_each_are_told_apart() {
         .collect();
     assert_eq!(safe, [16]);
 }
+
+#[test]
+fn a_program_that_acts_on_itself_is_one_entity() {
+    let schema = PolicyText {
+        name: "self.cedarschema",
+        text: r#"
+            entity Team;
+            entity Program in [Team] = { running: Bool, signed: Bool };
+            action "up\"date é" appliesTo { principal: [Program], resource: [Program], context: { asked: Bool } };
+        "#,
+    };
+    let text = "permit(principal in Team::\"a\", action, resource in Team::\"b\")
+        when { principal.signed && !resource.running && context.asked };";
+    let policies = SafetyPolicies::load(&[PolicyText { name: "self", text }], schema).unwrap();
+    let no_yes = ["no", "yes"];
+    let names = ["running", "signed", "asked"];
+    let facts = Facts::new(names.map(|name| Fact::new(name, no_yes).unwrap())).unwrap();
+    let update = |principal| {
+        let action = ActionDescription::new("up\"date é", principal, "me");
+        action
+            .principal_in("Team::\"a\"")
+            .resource_in("Team::\"b\"")
+    };
+    let map = policies
+        .bind(&facts, &[update("me"), update("you")])
+        .unwrap();
+    let worlds = worlds(&facts);
+    let table = map.evaluate(&worlds).unwrap();
+    for (world, assignment) in worlds.iter().enumerate() {
+        let is = |name| facts.value_of(assignment, name) == Some("yes");
+        let safe = is("signed") && !is("running") && is("asked");
+        assert_eq!(
+            [0, 1].map(|action| table.is_safe(world, action)),
+            [safe, safe],
+            "{assignment:?}"
+        );
+    }
+}

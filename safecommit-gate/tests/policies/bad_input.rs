@@ -260,6 +260,8 @@ fn actions_and_facts_that_do_not_fit_the_schema_are_refused() {
     says(&kinds, delete().reading("kind", "sort"), unknown);
     let both = "attribute `kind` of action `delete` has a value of its own and is a fact";
     says(&kinds, delete().with("kind", "file"), both);
+    let read_too = delete().with("kind", "file").reading("kind", "sort");
+    says(&Facts::default(), read_too, both);
     let member = "attribute `kind` of action `delete` is of type Files::Kind (file, link) and cannot be `pipe`";
     says(&facts("kind", &["file", "pipe"]), delete(), member);
     let flag = "attribute `dirty` of action `delete` is of type Bool (`yes` or `no`, `true` or `false`) and cannot be `maybe`";
