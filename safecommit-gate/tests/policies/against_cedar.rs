@@ -331,3 +331,26 @@ fn a_program_that_acts_on_itself_is_one_entity() {
         );
     }
 }
+
+#[test]
+fn principals_and_targets_are_told_apart_by_name_and_groups_alone() {
+    let text = "permit(principal == Agent::\"me\", action, resource == Entry::\"a\");
+        permit(principal in Team::\"builders\", action, resource in Team::\"builders\");";
+    let policies = SafetyPolicies::load(&[PolicyText { name: "all", text }], SCHEMA).unwrap();
+    let describe =
+        |principal, target| ActionDescription::new("delete", principal, target).with("size", 7_i64);
+    let builders = "Team::\"builders\"";
+    let actions = [
+        describe("me", "a"),
+        describe("me", "b"),
+        describe("you", "a"),
+        describe("you", "a").principal_in(builders),
+        describe("you", "a")
+            .principal_in(builders)
+            .resource_in(builders),
+        describe("you", "a").resource_in(builders),
+    ];
+    let map = policies.bind(&facts(), &actions).unwrap();
+    let worlds = worlds(&facts());
+    assert!(map.evaluate(&worlds).unwrap().safe(0).eq([0, 4]));
+}
