@@ -1,10 +1,16 @@
 #![doc = include_str!("../README.md")]
 
 mod fact;
+mod policy;
 mod score;
 mod support;
 
 pub use fact::{Assignment, Fact, FactError, Facts};
+pub use policy::{
+    ActionDescription, AttributeValue, BindError, Blocker, FILE_POLICIES, FILE_SCHEMA,
+    ForeignWorld, Place, PolicyError, PolicyText, SafetyMap, SafetyPolicies, SafetyPolicy,
+    SafetyTable,
+};
 pub use score::{ScoreTermError, ScoreWeights, Terms};
 pub use support::{
     Belief, BeliefError, Cut, Exclusion, Impossible, ProposedWorld, Support, SupportError,

@@ -1,0 +1,164 @@
+//! The attributes of an action, each with the values that it can have in some world.
+
+use std::str::FromStr;
+
+use cedar_policy::{EntityId, EntityTypeName, EntityUid, RestrictedExpression};
+
+use super::bind::Bound;
+use super::reads::Holder;
+use super::schema::{Attributes, Type};
+use super::{ActionDescription, AttributeValue, BindError, Loaded};
+use crate::{Fact, Facts};
+
+/// An attribute with the values that it can have.
+#[derive(Clone, Debug)]
+pub(super) struct Bindable {
+    pub(super) holder: Holder,
+    pub(super) name: String,
+    of: Type,
+    pub(super) source: Source,
+    /// One a value of the fact, or the one constant.
+    pub(super) values: Vec<RestrictedExpression>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Fact(usize),
+    Constant(AttributeValue),
+}
+
+impl Bindable {
+    /// The fact and how many values it has.
+    pub(super) fn fact(&self) -> Option<(usize, usize)> {
+        match self.source {
+            Source::Fact(at) => Some((at, self.values.len())),
+            Source::Constant(_) => None,
+        }
+    }
+
+    /// What says where it is read and from what.
+    pub(super) fn key(&self) -> (Holder, &str, &Type, &Source) {
+        (self.holder, &self.name, &self.of, &self.source)
+    }
+}
+
+/// Every attribute that the schema declares and that has a value here.
+pub(super) fn attributes(
+    loaded: &Loaded,
+    facts: &Facts,
+    action: &ActionDescription,
+    request: &Bound,
+) -> Result<Vec<Bindable>, BindError> {
+    let name = || action.action.clone();
+    let none = Attributes::new();
+    let declared = |holder| {
+        let of_entity =
+            |uid: &EntityUid| loaded.declared.entities.get(&uid.type_name().to_string());
+        let found = match holder {
+            Holder::Principal => of_entity(&request.principal.0),
+            Holder::Resource => of_entity(&request.resource.0),
+            Holder::Context => loaded.declared.contexts.get(&request.action.to_string()),
+        };
+        found.unwrap_or(&none)
+    };
+    for attribute in action.constants.keys().chain(action.facts.keys()) {
+        if !Holder::ALL
+            .into_iter()
+            .any(|holder| declared(holder).contains_key(attribute))
+        {
+            let attribute = attribute.clone();
+            return Err(BindError::UnknownAttribute {
+                action: name(),
+                attribute,
+            });
+        }
+    }
+    let mut bindables = Vec::new();
+    for holder in Holder::ALL {
+        for (attribute, declaration) in declared(holder) {
+            let renamed = action.facts.get(attribute);
+            let fact_name = renamed.unwrap_or(attribute);
+            let fact = facts.position(fact_name);
+            let constant = action.constants.get(attribute);
+            let of = &declaration.of;
+            let (source, values) = match (constant, fact) {
+                (Some(_), _) if fact.is_some() || renamed.is_some() => {
+                    return Err(BindError::Twice {
+                        action: name(),
+                        attribute: attribute.clone(),
+                    });
+                }
+                (None, None) if renamed.is_some() => {
+                    return Err(BindError::UnknownFact {
+                        action: name(),
+                        attribute: attribute.clone(),
+                        fact: fact_name.clone(),
+                    });
+                }
+                (None, None) if declaration.required => {
+                    return Err(BindError::Missing {
+                        action: name(),
+                        attribute: attribute.clone(),
+                    });
+                }
+                (None, None) => continue,
+                (Some(value), _) => (
+                    Source::Constant(value.clone()),
+                    vec![(expression(of, value), value.to_string())],
+                ),
+                (None, Some(at)) => (Source::Fact(at), fact_values(of, &facts.as_slice()[at])),
+            };
+            let values = values.into_iter().map(|(value, shown)| {
+                value.ok_or_else(|| BindError::Value {
+                    action: name(),
+                    attribute: attribute.clone(),
+                    expected: of.to_string(),
+                    value: shown,
+                })
+            });
+            let values = values.collect::<Result<_, BindError>>()?;
+            bindables.push(Bindable {
+                holder,
+                name: attribute.clone(),
+                of: of.clone(),
+                source,
+                values,
+            });
+        }
+    }
+    Ok(bindables)
+}
+
+fn fact_values(of: &Type, fact: &Fact) -> Vec<(Option<RestrictedExpression>, String)> {
+    let values = fact.values().iter().map(|text| {
+        let value = match (of, text.as_str()) {
+            (Type::Flag, "yes" | "true") => Some(AttributeValue::Flag(true)),
+            (Type::Flag, "no" | "false") => Some(AttributeValue::Flag(false)),
+            (Type::Flag, _) => None,
+            _ => Some(AttributeValue::Text(text.clone())),
+        };
+        (value.and_then(|value| expression(of, &value)), text.clone())
+    });
+    values.collect()
+}
+
+/// The value as an expression of Cedar; `None` if it is not of the type.
+fn expression(of: &Type, value: &AttributeValue) -> Option<RestrictedExpression> {
+    match (of, value) {
+        (Type::Text, AttributeValue::Text(text)) => {
+            Some(RestrictedExpression::new_string(text.clone()))
+        }
+        (Type::Flag, AttributeValue::Flag(flag)) => Some(RestrictedExpression::new_bool(*flag)),
+        (Type::Number, AttributeValue::Number(number)) => {
+            Some(RestrictedExpression::new_long(*number))
+        }
+        (Type::Enumeration { name, members }, AttributeValue::Text(text))
+            if members.contains(text) =>
+        {
+            let of = EntityTypeName::from_str(name).ok()?;
+            let uid = EntityUid::from_type_name_and_id(of, EntityId::new(text));
+            Some(RestrictedExpression::new_entity_uid(uid))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,247 @@
+//! Policies bound to actions and facts: where each attribute takes its value from, and what each policy reads.
+
+use std::collections::HashSet;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use cedar_policy::{ActionConstraint, Authorizer, EntityId, EntityTypeName, EntityUid, RequestEnv};
+
+use super::action::Party as Described;
+use super::attribute::{Bindable, attributes};
+use super::{ActionDescription, BindError, Loaded, SafetyPolicies, SafetyPolicy};
+use crate::Facts;
+
+/// The safety map Gamma of some actions: for each world of some facts, the actions that the policies permit in it.
+///
+/// Made by [`SafetyPolicies::bind`], where there is an example.
+#[derive(Clone, Debug)]
+pub struct SafetyMap {
+    pub(super) loaded: Arc<Loaded>,
+    pub(super) authorizer: Authorizer,
+    /// How many values each fact has.
+    pub(super) sizes: Vec<usize>,
+    pub(super) rules: Vec<Rule>,
+    by_action: Vec<Vec<usize>>,
+}
+
+/// One policy for one action, or for several that it cannot tell apart.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    pub(super) policy: usize,
+    pub(super) request: Arc<Bound>,
+    /// The attributes that the policy reads.
+    pub(super) attributes: Vec<Bindable>,
+    /// The facts that these have their values from, ascending, with how many values each has: the answer depends
+    /// on nothing else of a world.
+    pub(super) facts: Vec<(usize, usize)>,
+    /// Whether the answer can depend on groups of actions.
+    pub(super) groups_of_actions: bool,
+}
+
+/// Who asks for which action on what.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub(super) action: EntityUid,
+    pub(super) principal: Party,
+    pub(super) resource: Party,
+}
+
+/// An entity with its groups.
+pub(super) type Party = (EntityUid, HashSet<EntityUid>);
+
+impl SafetyMap {
+    pub(super) fn bind(
+        policies: &SafetyPolicies,
+        facts: &Facts,
+        actions: &[ActionDescription],
+    ) -> Result<Self, BindError> {
+        let loaded = &policies.0;
+        let mut map = Self {
+            loaded: Arc::clone(loaded),
+            authorizer: Authorizer::new(),
+            sizes: facts
+                .as_slice()
+                .iter()
+                .map(|fact| fact.values().len())
+                .collect(),
+            rules: Vec::new(),
+            by_action: Vec::with_capacity(actions.len()),
+        };
+        for action in actions {
+            let request = Arc::new(bound(loaded, action)?);
+            let attributes = attributes(loaded, facts, action, &request)?;
+            map.check(action, &request, &attributes)?;
+            let mut rules = Vec::new();
+            for (policy, written) in loaded.policies.iter().enumerate() {
+                if let Some(by_group) = in_scope(loaded, written, &request.action) {
+                    let rule = Rule::new(policy, written, &request, &attributes, by_group);
+                    rules.push(map.add(rule));
+                }
+            }
+            map.by_action.push(rules);
+        }
+        Ok(map)
+    }
+
+    /// The number of actions.
+    #[must_use]
+    pub fn actions(&self) -> usize {
+        self.by_action.len()
+    }
+
+    /// The positions of the facts on which the safety of an action can depend, ascending: no other fact has to be
+    /// looked into for it.
+    #[must_use]
+    pub fn facts_read(&self, action: usize) -> Vec<usize> {
+        let rules = self.by_action.get(action).into_iter().flatten();
+        let mut facts: Vec<usize> = rules
+            .flat_map(|&rule| self.rules[rule].facts.iter().map(|(fact, _)| *fact))
+            .collect();
+        facts.sort_unstable();
+        facts.dedup();
+        facts
+    }
+
+    pub(super) fn rules_by_action(&self) -> &[Vec<usize>] {
+        &self.by_action
+    }
+
+    pub(super) fn policy_of(&self, rule: usize) -> &SafetyPolicy {
+        &self.loaded.policies[self.rules[rule].policy]
+    }
+
+    fn add(&mut self, rule: Rule) -> usize {
+        let same = self
+            .rules
+            .iter()
+            .position(|known| known.answers_for(&rule, &self.loaded));
+        same.unwrap_or_else(|| {
+            self.rules.push(rule);
+            self.rules.len() - 1
+        })
+    }
+
+    /// Lets Cedar check one world against the schema; all others differ from it in declared values only.
+    fn check(
+        &self,
+        action: &ActionDescription,
+        request: &Bound,
+        attributes: &[Bindable],
+    ) -> Result<(), BindError> {
+        let schema = &self.loaded.schema;
+        let refused = |message: String| BindError::Refused {
+            action: action.action.clone(),
+            message,
+        };
+        let value = |attribute: &Bindable| attribute.values.first().cloned();
+        let context = super::evaluate::context(attributes, value).map_err(&refused)?;
+        let built = cedar_policy::Request::new(
+            request.principal.0.clone(),
+            request.action.clone(),
+            request.resource.0.clone(),
+            context,
+            Some(schema),
+        );
+        built.map_err(|error| refused(error.to_string()))?;
+        let entities = super::evaluate::parties(request, attributes, value).map_err(&refused)?;
+        let checked = cedar_policy::Entities::from_entities(entities, Some(schema));
+        checked
+            .map_err(|error| refused(error.to_string()))
+            .map(drop)
+    }
+}
+
+impl Rule {
+    fn new(
+        policy: usize,
+        written: &SafetyPolicy,
+        request: &Arc<Bound>,
+        attributes: &[Bindable],
+        by_group: bool,
+    ) -> Self {
+        let read = attributes.iter();
+        let read = read.filter(|known| written.reads.includes(known.holder, &known.name));
+        let attributes: Vec<Bindable> = read.cloned().collect();
+        let mut facts: Vec<_> = attributes.iter().filter_map(Bindable::fact).collect();
+        facts.sort_unstable();
+        facts.dedup();
+        Self {
+            policy,
+            request: Arc::clone(request),
+            attributes,
+            facts,
+            groups_of_actions: by_group || written.reads.action,
+        }
+    }
+
+    /// Whether the other rule has the same answer in every world.
+    fn answers_for(&self, other: &Self, loaded: &Loaded) -> bool {
+        let (mine, its) = (&self.request, &other.request);
+        self.policy == other.policy
+            && (mine.action == its.action || !loaded.policies[self.policy].reads.action)
+            && mine.principal == its.principal
+            && mine.resource == its.resource
+            && self
+                .attributes
+                .iter()
+                .map(Bindable::key)
+                .eq(other.attributes.iter().map(Bindable::key))
+    }
+}
+
+/// Whether the scope of a policy admits the action, and if so, whether only by a group that the action is in.
+fn in_scope(loaded: &Loaded, policy: &SafetyPolicy, action: &EntityUid) -> Option<bool> {
+    match policy.policy.action_constraint() {
+        ActionConstraint::Any => Some(false),
+        ActionConstraint::Eq(named) => (named == *action).then_some(false),
+        ActionConstraint::In(named) if named.contains(action) => Some(false),
+        ActionConstraint::In(named) => {
+            let within = |group: &EntityUid| loaded.actions.is_ancestor_of(group, action);
+            named.iter().any(within).then_some(true)
+        }
+    }
+}
+
+fn bound(loaded: &Loaded, action: &ActionDescription) -> Result<Bound, BindError> {
+    let named =
+        |uid: &EntityUid| uid.id().unescaped() == action.action || uid.to_string() == action.action;
+    if !loaded.schema.actions().any(named) {
+        return Err(BindError::UnknownAction(action.action.clone()));
+    }
+    let asked = |party: &Described, of: &EntityTypeName| {
+        party
+            .of_type
+            .as_ref()
+            .is_none_or(|asked| of.to_string() == *asked)
+    };
+    let fitting: Vec<RequestEnv> = loaded
+        .schema
+        .request_envs()
+        .filter(|pair| {
+            named(pair.action())
+                && asked(&action.principal, pair.principal())
+                && asked(&action.resource, pair.resource())
+        })
+        .collect();
+    let [pair] = fitting.as_slice() else {
+        return Err(BindError::Types {
+            action: action.action.clone(),
+            found: fitting.len(),
+        });
+    };
+    let party = |party: &Described, of: &EntityTypeName| {
+        let groups = party.groups.iter().map(|group| {
+            EntityUid::from_str(group).map_err(|error| BindError::Refused {
+                action: action.action.clone(),
+                message: format!("`{group}` is no entity: {error}"),
+            })
+        });
+        let uid = EntityUid::from_type_name_and_id(of.clone(), EntityId::new(&party.id));
+        Ok((uid, groups.collect::<Result<_, BindError>>()?))
+    };
+    Ok(Bound {
+        action: pair.action().clone(),
+        principal: party(&action.principal, pair.principal())?,
+        resource: party(&action.resource, pair.resource())?,
+    })
+}

@@ -1,0 +1,108 @@
+//! Where in a text an error is, and in which of its policies.
+
+use std::fmt;
+
+/// A line and a column of a text, each counted from 1; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The character in the line.
+    pub column: usize,
+}
+
+impl Place {
+    /// The place of a byte of the text; a byte behind its end counts as the end.
+    pub(crate) fn of(text: &str, byte: usize) -> Self {
+        let mut byte = byte.min(text.len());
+        while !text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        let before = text.get(..byte).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// What to call the policy in which a byte of the text lies: its `@id` if it has one, else its number, from 1. For
+/// a text that does not parse, so it looks only for strings, comments and the semicolons between policies.
+pub(crate) fn policy_at(text: &str, byte: usize) -> String {
+    let (mut number, mut start, mut at) = (1, 0, 0);
+    let bytes = text.as_bytes();
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => at = end_of_string(bytes, at),
+            b'/' if bytes.get(at + 1) == Some(&b'/') => at = end_of_line(bytes, at),
+            b';' if at < byte => (number, start, at) = (number + 1, at + 1, at + 1),
+            b';' => break,
+            _ => at += 1,
+        }
+    }
+    let statement = text.get(start..at).unwrap_or_default();
+    annotated_id(statement).unwrap_or_else(|| number.to_string())
+}
+
+fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+    at += 1;
+    while at < bytes.len() && bytes[at] != b'"' {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    (at + 1).min(bytes.len())
+}
+
+fn end_of_line(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.iter()
+        .position(|byte| *byte == b'\n')
+        .map_or(bytes.len(), |length| at + length)
+}
+
+/// The `@id("...")` of a statement, outside its comments.
+fn annotated_id(statement: &str) -> Option<String> {
+    statement.lines().find_map(|line| {
+        let (_, rest) = line.split("//").next()?.split_once("@id(\"")?;
+        let (id, _) = rest.split_once('"')?;
+        (!id.is_empty()).then(|| id.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_lines_and_characters_from_one() {
+        let text = "ab\nçd\n";
+        assert_eq!(Place::of(text, 0), Place { line: 1, column: 1 });
+        assert_eq!(Place::of(text, 2), Place { line: 1, column: 3 });
+        assert_eq!(Place::of(text, 5), Place { line: 2, column: 2 });
+        assert_eq!(Place::of(text, 4), Place { line: 2, column: 1 }); // inside ç
+        assert_eq!(Place::of(text, 99), Place { line: 3, column: 1 });
+        assert_eq!(Place::of("", 0).to_string(), "line 1, column 1");
+    }
+
+    #[test]
+    fn a_policy_is_called_by_its_id_or_its_number() {
+        let text = concat!(
+            "// a; comment @id(\"no\")\n@id(\"first\") permit(x \";\\\";\" y);\n",
+            "forbid(z);\n// @id(\"no\")\n@id(\"third\")\npermit(",
+        );
+        let at = |needle: &str| policy_at(text, text.find(needle).unwrap());
+        assert_eq!(at("permit(x"), "first");
+        assert_eq!(at("y)"), "first");
+        assert_eq!(at("forbid"), "2");
+        assert_eq!(at("\npermit("), "third");
+        assert_eq!(policy_at(text, text.len()), "third");
+        assert_eq!(policy_at("\"never closed \\", 3), "1");
+        assert_eq!(policy_at("", 0), "1");
+    }
+}

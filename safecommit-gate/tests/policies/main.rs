@@ -1,0 +1,12 @@
+//! Safety maps as Cedar policies: against plain Cedar, the shipped policies on a table of worlds, bad input.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail by panicking, as the tests do"
+)]
+
+mod against_cedar;
+mod bad_input;
+mod failing;
+mod files;
+mod plain;
