@@ -181,7 +181,7 @@ impl Workspace {
     }
 
     /// A directory beneath the workspace, opened without following a link.
-    fn directory(&self, relative: &str) -> Result<OwnedFd, Errno> {
+    pub(crate) fn directory(&self, relative: &str) -> Result<OwnedFd, Errno> {
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::ResolveFlags;

@@ -38,16 +38,15 @@ impl Default for Limits {
 
 /// One name of a tree.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Entry<'w> {
+pub(crate) struct Entry<'w> {
     /// The handle of the directory that it is in.
-    pub parent: BorrowedFd<'w>,
+    pub(crate) parent: BorrowedFd<'w>,
     /// Its name there.
-    pub name: &'w OsStr,
+    pub(crate) name: &'w OsStr,
     /// Its path below the first name, in bytes as the system has them; empty for the first.
-    pub below: &'w [u8],
+    pub(crate) below: &'w [u8],
     /// What the system says about it.
-    pub status: &'w Status,
+    pub(crate) status: &'w Status,
 }
 
 /// What is left of some limits.
@@ -56,6 +55,7 @@ pub(crate) struct Budget {
     entries: u64,
     bytes: u64,
     until: Option<Instant>,
+    tolerant: bool,
 }
 
 impl Limits {
@@ -65,11 +65,23 @@ impl Limits {
             entries: 0,
             bytes: 0,
             until: Instant::now().checked_add(self.time),
+            tolerant: false,
         }
     }
 }
 
 impl Budget {
+    /// Passes over what is denied or changes meanwhile, below the first directory.
+    pub(crate) fn tolerant(mut self) -> Self {
+        self.tolerant = true;
+        self
+    }
+
+    /// When the time is up.
+    pub(crate) const fn until(&self) -> Option<Instant> {
+        self.until
+    }
+
     fn enter(&mut self, entry: &Entry<'_>, depth: u64) -> Result<(), FileError> {
         self.entries += 1;
         self.check_time(entry)?;
@@ -119,13 +131,16 @@ impl Entry<'_> {
     }
 }
 
+/// What is done at each name.
+type Visit<'v> = dyn FnMut(&Entry<'_>, &mut Budget) -> Result<(), FileError> + 'v;
+
 /// Visits the target and, if it is a directory, everything below it: a directory before what is in it, names in the
 /// order of their bytes. What vanishes or is swapped while it is entered is [`FileError::Changed`].
 pub(crate) fn walk(
     target: &Target,
     status: &Status,
     budget: &mut Budget,
-    visit: &mut dyn FnMut(&Entry<'_>, &mut Budget) -> Result<(), FileError>,
+    visit: &mut Visit<'_>,
 ) -> Result<(), FileError> {
     let mut below = Vec::new();
     let first = Entry {
@@ -141,7 +156,7 @@ pub(crate) fn walk(
 pub(crate) fn walk_directory(
     directory: BorrowedFd<'_>,
     budget: &mut Budget,
-    visit: &mut dyn FnMut(&Entry<'_>, &mut Budget) -> Result<(), FileError>,
+    visit: &mut Visit<'_>,
 ) -> Result<(), FileError> {
     let status = status::of_handle(directory).map_err(|errno| FileError::of(".", errno))?;
     let first = Entry {
@@ -166,7 +181,7 @@ fn visit_below(
     depth: u64,
     below: &mut Vec<u8>,
     budget: &mut Budget,
-    visit: &mut dyn FnMut(&Entry<'_>, &mut Budget) -> Result<(), FileError>,
+    visit: &mut Visit<'_>,
 ) -> Result<(), FileError> {
     budget.enter(entry, depth)?;
     visit(entry, budget)?;
@@ -205,7 +220,7 @@ fn visit_names(
     depth: u64,
     below: &mut Vec<u8>,
     budget: &mut Budget,
-    visit: &mut dyn FnMut(&Entry<'_>, &mut Budget) -> Result<(), FileError>,
+    visit: &mut Visit<'_>,
 ) -> Result<(), FileError> {
     let names = sorted_names(directory, entry, budget)?;
     let length = below.len();
@@ -214,21 +229,37 @@ fn visit_names(
             below.push(b'/');
         }
         below.extend_from_slice(name.as_bytes());
-        let status = status::of_name(directory, place, &*name).map_err(|errno| match errno {
-            Errno::NOENT => FileError::Changed(String::from_utf8_lossy(below).into_owned()),
-            other => FileError::of(String::from_utf8_lossy(below), other),
-        })?;
-        let path = below.clone();
-        let child = Entry {
-            parent: directory,
-            name: &name,
-            below: &path,
-            status: &status,
-        };
-        visit_below(&child, depth + 1, below, budget, visit)?;
+        let visited = visit_name(directory, place, &name, depth, below, budget, visit);
         below.truncate(length);
+        match visited {
+            Err(FileError::Denied(_) | FileError::Changed(_)) if budget.tolerant => {}
+            other => other?,
+        }
     }
     Ok(())
+}
+
+fn visit_name(
+    directory: BorrowedFd<'_>,
+    place: Place,
+    name: &OsStr,
+    depth: u64,
+    below: &mut Vec<u8>,
+    budget: &mut Budget,
+    visit: &mut Visit<'_>,
+) -> Result<(), FileError> {
+    let status = status::of_name(directory, place, name).map_err(|errno| match errno {
+        Errno::NOENT => FileError::Changed(String::from_utf8_lossy(below).into_owned()),
+        other => FileError::of(String::from_utf8_lossy(below), other),
+    })?;
+    let path = below.clone();
+    let child = Entry {
+        parent: directory,
+        name,
+        below: &path,
+        status: &status,
+    };
+    visit_below(&child, depth + 1, below, budget, visit)
 }
 
 /// The names in a directory, sorted; no more of them are read than may still be visited.
