@@ -174,8 +174,9 @@ fn a_bind_mount_of_the_same_device_is_a_mount_too() {
     const INNER: &str = "SAFECOMMIT_TEST_BIND_MOUNT";
     if let Ok(root) = std::env::var(INNER) {
         let root = Path::new(&root);
-        let bound = Command::new("mount").arg("--bind").args([root.join("shared"), root.join("w/t/m")]);
-        assert!({ bound }.status().unwrap().success());
+        let mut mount = Command::new("mount");
+        mount.arg("--bind").args([root.join("shared"), root.join("w/t/m")]);
+        assert!(mount.status().unwrap().success());
         let w = root.join("w");
         assert_eq!(ask(&w, "t", FileQuestion::Tree), "leaves_tree=mount owner=own");
         assert!(ask(&w, "t/m", FileQuestion::Status).starts_with("kind=mount"));

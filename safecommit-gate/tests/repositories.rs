@@ -79,6 +79,16 @@ fn the_least_held_of_what_is_below_counts() {
     assert_eq!(ask(root, "src"), "tracked=untracked");
     git(root, &["add", "src/new"]);
     assert_eq!(ask(root, "src/new"), "tracked=dirty");
+    // Names that git would read as patterns or commands.
+    for name in [":(top)src", "*", "[o]ne", "-z", "a\tb\nc", "\""] {
+        fs::write(root.join(name), name).unwrap();
+        assert_eq!(ask(root, name), "tracked=untracked", "{name}");
+    }
+    git(root, &["add", "."]);
+    git(root, &["commit", "-qm", "names"]);
+    for name in [":(top)src", "*", "[o]ne", "-z", "a\tb\nc", "\"", "src/new"] {
+        assert_eq!(ask(root, name), "tracked=clean", "{name}");
+    }
 }
 
 #[test]
@@ -187,9 +197,15 @@ fn no_program_that_a_repository_names_is_run() {
     assert_eq!(ask(&root, "src/link"), "tracked=clean");
     assert_eq!(ask(&root, "unknown"), "tracked=untracked");
     // A missing object, which git would fetch from the remote.
+    let id = "f719efd430d52bcfc8566a43b2eb655688d38871";
+    fs::remove_file(root.join(".git/objects").join(&id[..2]).join(&id[2..])).unwrap();
+    let outcome = ask(&root, "src/deep");
+    assert!(outcome.starts_with("failed: git cannot be used: "), "{outcome}");
+    assert_eq!(ask(&root, "src/link"), "tracked=clean");
     fs::remove_dir_all(root.join(".git/objects")).unwrap();
     fs::create_dir(root.join(".git/objects")).unwrap();
-    assert!(ask(&root, "src/deep").starts_with("failed: git"), "{}", ask(&root, "src/deep"));
+    let outcome = ask(&root, "src/link");
+    assert!(outcome.starts_with("failed: git cannot be used: "), "{outcome}");
     assert_eq!(marked().collect::<Vec<_>>(), Vec::<std::ffi::OsString>::new());
     assert_eq!(fs::metadata(root.join(".git/index")).unwrap().modified().unwrap(), before);
     assert!(!root.join(".git/index.lock").exists());

@@ -116,9 +116,9 @@ impl Look {
     fn new(top: &OwnedFd, path: Vec<u8>, budget: &Budget) -> Result<Self, FileError> {
         let git = Git::at(top, budget.until())?;
         let mut committed = BTreeMap::new();
-        if let Some(tree) = git.tree_of_last_commit()? {
+        if let Some(commit) = git.last_commit()? {
             let arguments: [&[u8]; 7] =
-                [b"ls-tree", b"-rlz", b"--full-tree", b"--end-of-options", tree.as_bytes(), b"--", &path];
+                [b"ls-tree", b"-rlz", b"--full-tree", b"--end-of-options", commit.as_bytes(), b"--", &path];
             for record in split(&git.answer(&arguments)?) {
                 let (path, entry) = parse(record).ok_or_else(unreadable)?;
                 committed.insert(path, entry);
@@ -162,7 +162,8 @@ impl Look {
             (_, false, true) => Tracked::Clean,
             (_, false, false) => {
                 let ignored = self.git.ignored(&self.unknown)?;
-                let ignored: BTreeSet<&[u8]> = split(&ignored).collect();
+                let ignored: BTreeSet<&[u8]> =
+                    split(&ignored).filter_map(|path| path.strip_prefix(b"./")).collect();
                 let all = self.unknown.iter().all(|path| ignored.contains(&path[..]));
                 if all { Tracked::None } else { Tracked::Untracked }
             }

@@ -155,7 +155,8 @@ mod tests {
             if let Ok(patterns) = Patterns::new([pattern])
                 && patterns.matches(path.as_bytes())
             {
-                prop_assert!(patterns.matches(format!("{path}/x").as_bytes()));
+                let below = path + "/x";
+                prop_assert!(patterns.matches(below.as_bytes()));
             }
         }
     }

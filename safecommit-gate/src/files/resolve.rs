@@ -31,7 +31,8 @@ pub enum Resolution {
 impl Workspace {
     /// Where a path leads, relative to the workspace or absolute, with links followed. It may have components `..`. An
     /// absolute path, or a link to one, is inside if it begins with [`Workspace::path`]; what is reached over
-    /// a mount is outside, since it may be anywhere.
+    /// a mount is outside, since it may be anywhere, and so is what is reached by a way that leaves the workspace and
+    /// comes back.
     ///
     /// ```
     /// use safecommit_gate::{Resolution, Workspace};

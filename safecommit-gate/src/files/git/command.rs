@@ -20,10 +20,9 @@ const FOLDERS: [&str; 4] = ["/usr/bin", "/usr/local/bin", "/bin", "/opt/homebrew
 const LONGEST_ANSWER: u64 = 1 << 28;
 
 /// What is set on the command line wins over what a repository configures.
-const OPTIONS: [&str; 21] = [
+const OPTIONS: [&str; 20] = [
     "--no-pager",
     "--no-optional-locks",
-    "--literal-pathspecs",
     "-c",
     "core.fsmonitor=false",
     "-c",
@@ -102,10 +101,10 @@ impl Git {
         })
     }
 
-    /// The id of the tree of the last commit; `None` if there is no commit yet.
-    pub(super) fn tree_of_last_commit(&self) -> Result<Option<String>, FileError> {
+    /// The id of the last commit; `None` if there is none yet.
+    pub(super) fn last_commit(&self) -> Result<Option<String>, FileError> {
         let (code, answer) =
-            self.run(&[b"rev-parse", b"--quiet", b"--verify", b"HEAD^{tree}"], &[])?;
+            self.run(&[b"rev-parse", b"--quiet", b"--verify", b"HEAD"], &[])?;
         match code {
             Some(0) => {
                 let id = String::from_utf8_lossy(&answer).trim().to_owned();
@@ -118,16 +117,18 @@ impl Git {
 
     /// What git answers to these arguments.
     pub(super) fn answer(&self, arguments: &[&[u8]]) -> Result<Vec<u8>, FileError> {
-        match self.run(arguments, &[])? {
+        let literally: &[&[u8]] = &[b"--literal-pathspecs"];
+        match self.run(&[literally, arguments].concat(), &[])? {
             (Some(0), answer) => Ok(answer),
             (code, _) => Err(refused(code)),
         }
     }
 
-    /// Those of the paths that are ignored, each with a NUL after it.
+    /// Those of the paths that are ignored, each with `./` in front, as git would take a colon there for a command, and
+    /// a NUL after it.
     pub(super) fn ignored(&self, paths: &[Vec<u8>]) -> Result<Vec<u8>, FileError> {
-        let mut input = paths.join(&0);
-        input.push(0);
+        let input: Vec<u8> =
+            paths.iter().flat_map(|path| [b"./", &path[..], b"\0"].concat()).collect();
         match self.run(&[b"check-ignore", b"-z", b"--stdin"], &input)? {
             (Some(0 | 1), answer) => Ok(answer),
             (code, _) => Err(refused(code)),
