@@ -1,9 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod fact;
-#[cfg(unix)]
+#[cfg_attr(not(unix), path = "files/unsupported.rs")]
 mod files;
 
 pub use fact::{Assignment, Fact, FactError, Facts};
-#[cfg(unix)]
 pub use files::*;

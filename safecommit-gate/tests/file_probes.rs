@@ -401,3 +401,103 @@ fn what_is_swapped_while_it_is_probed_is_never_followed() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
 }
+
+#[test]
+fn what_vanishes_and_comes_back_is_an_outcome() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir_all(root.join("t/stays")).unwrap();
+    let workspace = Workspace::open(root).unwrap();
+    let targets = [workspace.target("t").unwrap(), workspace.target("t/d").unwrap()];
+    let settings = settings();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let mut failures = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::create_dir_all(root.join("t/d/e")).unwrap();
+                fs::write(root.join("t/d/e/x"), "x").unwrap();
+                symlink("e/x", root.join("t/d/l")).unwrap();
+                fs::remove_dir_all(root.join("t/d")).unwrap();
+            }
+        });
+        for _ in 0..300 {
+            for question in FileQuestion::ALL.into_iter().filter(|q| *q != FileQuestion::Repository) {
+                for target in &targets {
+                    match FileProbe::new(question).make(&workspace, target, &settings) {
+                        ProbeOutcome::Found(_) => {}
+                        ProbeOutcome::Failed(FileError::Changed(_) | FileError::Missing(_)) => {
+                            failures += 1;
+                        }
+                        other => panic!("{question:?}: {other}"),
+                    }
+                }
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(failures > 0, "nothing ever vanished in between");
+}
+
+#[test]
+fn what_is_denied_is_an_outcome_that_removes_nothing() {
+    use std::os::unix::process::CommandExt;
+
+    const INNER: &str = "SAFECOMMIT_TEST_DENIED";
+    if std::env::var_os(INNER).is_none() && rustix::process::geteuid().is_root() {
+        // Nothing is denied to a privileged user, so it is tried as one who is not.
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let program = folder.path().join("test");
+        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        let inner = Command::new(program)
+            .args(["--exact", "what_is_denied_is_an_outcome_that_removes_nothing"])
+            .env(INNER, "")
+            .current_dir("/")
+            .uid(65_534)
+            .gid(65_534)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&inner.stdout);
+        assert!(inner.status.success() && text.contains("1 passed"), "{text}");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let set_mode = |path: &str, mode| {
+        fs::set_permissions(root.join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    fs::create_dir_all(root.join("t/closed")).unwrap();
+    fs::create_dir(root.join("kept")).unwrap();
+    fs::write(root.join("t/closed/x"), "one").unwrap();
+    fs::write(root.join("kept/x"), "one").unwrap();
+    assert_eq!(ask(root, "t", FileQuestion::Copies), "only_copy=false");
+    assert_eq!(ask(root, "t", FileQuestion::DryRun), "reversible=true");
+    set_mode("kept", 0);
+    assert_eq!(ask(root, "t", FileQuestion::Copies), "only_copy=true", "none that can be seen");
+    set_mode("t/closed", 0);
+    let denied = "failed: access to `closed` is denied";
+    for question in
+        [FileQuestion::Tree, FileQuestion::Copies, FileQuestion::Age, FileQuestion::Patterns]
+    {
+        let mut settings = settings();
+        settings.memory = Some(Timestamp::now());
+        assert_eq!(ask_with(root, "t", question, &settings), denied);
+    }
+    let workspace = Workspace::open(root).unwrap();
+    let refused = workspace.target("t/closed/x").unwrap_err();
+    assert_eq!(refused, FileError::Denied("t/closed/x".to_owned()));
+    let identity = workspace.target("t").unwrap().identity(&Limits::default());
+    assert_eq!(identity, Err(FileError::Denied("closed".to_owned())));
+    assert_eq!(ask(root, "t/closed", FileQuestion::DryRun), "reversible=false");
+    set_mode("t", 0o500);
+    fs::write(root.join("file"), "").unwrap();
+    assert_eq!(ask(root, "file", FileQuestion::DryRun), "reversible=true");
+    set_mode("", 0o500);
+    assert_eq!(ask(root, "file", FileQuestion::DryRun), "reversible=false");
+    assert_eq!(ask(root, "new", FileQuestion::DryRun), "reversible=false");
+    assert_eq!(ask(Path::new("/"), "etc/passwd", FileQuestion::DryRun), "reversible=false");
+    for (path, mode) in [("", 0o700), ("t", 0o700), ("t/closed", 0o700), ("kept", 0o700)] {
+        set_mode(path, mode);
+    }
+}

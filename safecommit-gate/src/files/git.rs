@@ -219,7 +219,8 @@ fn parse(record: &[u8]) -> Option<(Vec<u8>, Committed)> {
     let entry = Committed {
         mode: mode.as_bytes().to_vec(),
         id: id.to_owned(),
-        size: size.parse().ok(),
+        // A nested repository has none, and of a missing object git does not know it.
+        size: if size == "-" { None } else { Some(size.parse().ok()?) },
     };
     Some((record[tab + 1..].to_vec(), entry))
 }
@@ -229,5 +230,5 @@ fn split(records: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn unreadable() -> FileError {
-    FileError::Git("its answer cannot be read".to_owned())
+    FileError::Git("an object is missing or damaged".to_owned())
 }

@@ -95,7 +95,7 @@ pub(crate) fn dry_run_facts(
     settings: &FileSettings,
 ) -> Result<Found, FileError> {
     let parent = status_of_parent(target)?;
-    let writable = may_write(target)?;
+    let writable = may_access(target, ".", Access::WRITE_OK | Access::EXEC_OK)?;
     let movable = match target.status()? {
         None => true,
         Some(status) => {
@@ -103,17 +103,22 @@ pub(crate) fn dry_run_facts(
             let sticky = parent.mode & 0o1000 != 0
                 && ![status.owner, parent.owner].contains(&settings.owner)
                 && settings.owner != 0;
-            !sticky && matches!(status.kind, Kind::File | Kind::Directory | Kind::Link)
+            !sticky
+                && match status.kind {
+                    Kind::File | Kind::Link => true,
+                    // A directory that moves is written itself, since its parent is another then.
+                    Kind::Directory => may_access(target, target.name(), Access::WRITE_OK)?,
+                    _ => false,
+                }
         }
     };
     let same_place = target.place() == workspace.status().place();
     Ok(vec![("reversible", truth(writable && movable && same_place))])
 }
 
-/// Whether this process may change the names in the directory of the target.
-fn may_write(target: &Target) -> Result<bool, FileError> {
-    let access = Access::WRITE_OK | Access::EXEC_OK;
-    match rustix::fs::accessat(target.parent(), ".", access, AtFlags::EACCESS) {
+/// Whether this process has access to a name in the directory of the target.
+fn may_access(target: &Target, name: &str, access: Access) -> Result<bool, FileError> {
+    match rustix::fs::accessat(target.parent(), name, access, AtFlags::EACCESS) {
         Ok(()) => Ok(true),
         Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Ok(false),
         Err(errno) => Err(FileError::of(target.relative(), errno)),
