@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod fact;
+#[cfg_attr(not(unix), path = "files/unsupported.rs")]
+mod files;
 mod policy;
 mod score;
 mod support;
