@@ -8,6 +8,7 @@ mod score;
 mod support;
 
 pub use fact::{Assignment, Fact, FactError, Facts};
+pub use files::*;
 pub use policy::{
     ActionDescription, AttributeValue, BindError, Blocker, FILE_POLICIES, FILE_SCHEMA,
     ForeignWorld, Place, PolicyError, PolicyText, SafetyMap, SafetyPolicies, SafetyPolicy,
