@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod assemble;
 mod fact;
 #[cfg_attr(not(unix), path = "files/unsupported.rs")]
 mod files;
@@ -7,6 +8,7 @@ mod policy;
 mod score;
 mod support;
 
+pub use assemble::{AssembleError, Assembled, OfferedProbe};
 pub use fact::{Assignment, Fact, FactError, Facts};
 pub use files::*;
 pub use policy::{
