@@ -1,0 +1,370 @@
+//! Records in an SQLite database.
+
+mod schema;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, TransactionBehavior};
+
+use sha2::{Digest, Sha256};
+
+use super::{DerivationError, EvidenceRecord, EvidenceSet};
+
+/// Records of evidence in an SQLite database of their own. Records are added, never changed or removed.
+///
+/// What is added is durable when [`append`](Self::append) returns (write-ahead log, `synchronous=FULL`). Several
+/// processes may use one database at once. Records come out by id, in whatever order they came in. Where the
+/// system has file modes, a new database can be read and written by its owner alone.
+///
+/// ```
+/// use std::time::Duration;
+/// use safecommit_gate::{EvidenceRecord, EvidenceStore, Proposition, Source};
+///
+/// let folder = tempfile::tempdir()?;
+/// let mut store = EvidenceStore::open(folder.path().join("evidence.db"), Duration::from_secs(5))?;
+/// let wish = Proposition::new("report.txt", "disposable", "no")?;
+/// let record = EvidenceRecord::new("u1", wish, Source::user("ada")?, "2026-03-01T08:00:00Z".parse()?)?;
+/// assert_eq!(store.append([&record])?, 1);
+/// assert_eq!(store.about("report.txt", "disposable")?, [record]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct EvidenceStore {
+    connection: Connection,
+    path: PathBuf,
+}
+
+/// Why a store cannot be opened, read or written. What it held before is still there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvidenceStoreError {
+    /// Something else has the database locked, for longer than was waited.
+    #[error("`{}` is locked", path.display())]
+    Locked {
+        /// The database.
+        path: PathBuf,
+    },
+    /// It is no SQLite database, or a damaged one.
+    #[error("`{}` is damaged: {what}", path.display())]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// It is a database of something else.
+    #[error("`{}` is no database of evidence", path.display())]
+    Foreign {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A newer version made it.
+    #[error("`{}` has version {found} of the schema, this program knows up to {known}", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// The version of its schema.
+        found: i64,
+        /// The latest version that is known here.
+        known: i64,
+    },
+    /// A record with this id is there already, and is another.
+    #[error("evidence `{0}` is there already, and says something else")]
+    Changed(String),
+    /// No record has this id.
+    #[error("evidence `{0}` is not there")]
+    Unknown(String),
+    /// Records that do not hold together.
+    #[error(transparent)]
+    Derivation(#[from] DerivationError),
+    /// Anything else, such as a full disk or a directory that cannot be written.
+    #[error("`{}`: {source}", path.display())]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// The file itself cannot be made.
+    #[error("`{}`: {source}", path.display())]
+    File {
+        /// The database.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+impl EvidenceStore {
+    /// Opens the database at `path`, and makes it if there is none. A lock is waited for as long as `lock_wait`,
+    /// here and later.
+    ///
+    /// # Errors
+    ///
+    /// [`EvidenceStoreError`] for a database that is locked, damaged, of something else, or of a newer version.
+    /// Damage in records that are not read now is found when they are, and by [`check`](Self::check).
+    pub fn open(path: impl AsRef<Path>, lock_wait: Duration) -> Result<Self, EvidenceStoreError> {
+        let path = path.as_ref();
+        let in_file = |source| EvidenceStoreError::File {
+            path: path.to_owned(),
+            source,
+        };
+        // An absolute path, as SQLite gives relative ones such as `:memory:` a meaning of their own.
+        let absolute = std::path::absolute(path).map_err(in_file)?;
+        make_private(&absolute).map_err(in_file)?;
+        // SQLite takes some files that are shorter than its shortest page for new ones, and writes over them.
+        let length = std::fs::metadata(&absolute).map_err(in_file)?.len();
+        if (1..512).contains(&length) {
+            return Err(corrupt(path, format!("{length} bytes are no database")));
+        }
+        let path = path.to_owned();
+        // Not as a URI, for the same reason.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = match Connection::open_with_flags(absolute, flags) {
+            Ok(connection) => connection,
+            Err(source) => return Err(explain(&path, source)),
+        };
+        schema::prepare(&mut connection, lock_wait).map_err(|problem| problem.at(&path))?;
+        Ok(Self { connection, path })
+    }
+
+    /// Adds records, all or none, and returns how many were new. One that is there already, and is equal, is not
+    /// added again.
+    ///
+    /// # Errors
+    ///
+    /// [`EvidenceStoreError::Changed`] for an id that is another record's already; [`EvidenceStoreError`] for what
+    /// may befall the database. Then nothing is added.
+    pub fn append<'r>(
+        &mut self,
+        records: impl IntoIterator<Item = &'r EvidenceRecord>,
+    ) -> Result<usize, EvidenceStoreError> {
+        let path = self.path.clone();
+        let failed = |source| explain(&path, source);
+        let behavior = TransactionBehavior::Immediate;
+        let transaction = self
+            .connection
+            .transaction_with_behavior(behavior)
+            .map_err(failed)?;
+        let mut added = 0;
+        {
+            let mut insert = transaction
+                .prepare_cached(
+                    "INSERT INTO evidence (id, entity, attribute, record, digest) VALUES (?1, ?2, ?3, ?4, ?5) \
+                     ON CONFLICT (id) DO NOTHING",
+                )
+                .map_err(failed)?;
+            for record in records {
+                let said = record.proposition();
+                let json = record.to_json();
+                let digest = digest_of(&json);
+                let row = (record.id(), said.entity(), said.attribute(), json, digest);
+                if insert.execute(row).map_err(failed)? == 1 {
+                    added += 1;
+                    continue;
+                }
+                let known = select(&transaction, &path, "WHERE id = ?1", [record.id()])?;
+                if known.first() != Some(record) {
+                    return Err(EvidenceStoreError::Changed(record.id().to_owned()));
+                }
+            }
+        }
+        transaction.commit().map_err(failed)?;
+        Ok(added)
+    }
+
+    /// The record with this id.
+    ///
+    /// # Errors
+    ///
+    /// [`EvidenceStoreError`] for what may befall the database; here and in all that reads.
+    pub fn get(&self, id: &str) -> Result<Option<EvidenceRecord>, EvidenceStoreError> {
+        Ok(self.select("WHERE id = ?1", [id])?.pop())
+    }
+
+    /// All that is said about an entity, by id.
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get).
+    pub fn about_entity(&self, entity: &str) -> Result<Vec<EvidenceRecord>, EvidenceStoreError> {
+        self.select("WHERE entity = ?1", [entity])
+    }
+
+    /// All that is said about an attribute, of any entity, by id.
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get).
+    pub fn about_attribute(&self, name: &str) -> Result<Vec<EvidenceRecord>, EvidenceStoreError> {
+        self.select("WHERE attribute = ?1", [name])
+    }
+
+    /// All that is said about an attribute of an entity, by id.
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get).
+    pub fn about(
+        &self,
+        entity: &str,
+        attribute: &str,
+    ) -> Result<Vec<EvidenceRecord>, EvidenceStoreError> {
+        self.select("WHERE entity = ?1 AND attribute = ?2", [entity, attribute])
+    }
+
+    /// Every record, by id.
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get).
+    pub fn all(&self) -> Result<Vec<EvidenceRecord>, EvidenceStoreError> {
+        self.select("", [])
+    }
+
+    /// The records with these ids and all that they are derived from.
+    ///
+    /// # Errors
+    ///
+    /// [`EvidenceStoreError::Unknown`] for an id that is not there, [`DerivationError`] for an ancestor that is not,
+    /// and for a cycle.
+    pub fn with_ancestors<'i>(
+        &self,
+        ids: impl IntoIterator<Item = &'i str>,
+    ) -> Result<EvidenceSet, EvidenceStoreError> {
+        let mut found: BTreeMap<String, EvidenceRecord> = BTreeMap::new();
+        let mut open = BTreeSet::new();
+        for id in ids {
+            let record = self.get(id)?;
+            let record = record.ok_or_else(|| EvidenceStoreError::Unknown(id.to_owned()))?;
+            open.extend(record.ancestors().iter().cloned());
+            found.insert(id.to_owned(), record);
+        }
+        while let Some(id) = open.pop_first() {
+            if found.contains_key(&id) {
+                continue;
+            }
+            // One that is missing is for the set to name, together with what is derived from it.
+            if let Some(record) = self.get(&id)? {
+                open.extend(record.ancestors().iter().cloned());
+                found.insert(id, record);
+            }
+        }
+        Ok(EvidenceSet::new(found.into_values())?)
+    }
+
+    /// Looks for damage: in the structure of the database (the `integrity_check` of SQLite), and in each record.
+    /// Returns how many records there are. Whoever can write the file can forge records that pass.
+    ///
+    /// # Errors
+    ///
+    /// [`EvidenceStoreError::Corrupt`] with the first damage found.
+    pub fn check(&self) -> Result<usize, EvidenceStoreError> {
+        let verdict = self
+            .connection
+            .query_row("PRAGMA integrity_check(1)", [], |row| {
+                row.get::<_, String>(0)
+            });
+        let verdict = verdict.map_err(|source| explain(&self.path, source))?;
+        if verdict != "ok" {
+            return Err(corrupt(&self.path, verdict));
+        }
+        Ok(self.all()?.len())
+    }
+
+    fn select(
+        &self,
+        condition: &str,
+        values: impl Params,
+    ) -> Result<Vec<EvidenceRecord>, EvidenceStoreError> {
+        select(&self.connection, &self.path, condition, values)
+    }
+}
+
+/// The records of the rows that meet a condition, by id. A row that is not what `append` writes is damage.
+fn select(
+    connection: &Connection,
+    path: &Path,
+    condition: &str,
+    values: impl Params,
+) -> Result<Vec<EvidenceRecord>, EvidenceStoreError> {
+    let failed = |source| explain(path, source);
+    let columns = "id, entity, attribute, record, digest";
+    let query = format!("SELECT {columns} FROM evidence {condition} ORDER BY id");
+    let mut statement = connection.prepare_cached(&query).map_err(failed)?;
+    let mut rows = statement.query(values).map_err(failed)?;
+    let mut records = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let text = |column: usize| {
+            let value = row.get_ref(column)?;
+            value.as_str().map_err(rusqlite::Error::from)
+        };
+        let (id, json) = (text(0).map_err(failed)?, text(3).map_err(failed)?);
+        if row.get::<_, [u8; 32]>(4).map_err(failed)? != digest_of(json) {
+            return Err(corrupt(
+                path,
+                format!("evidence `{id}` is not what was written"),
+            ));
+        }
+        let record = EvidenceRecord::from_json(json)
+            .map_err(|error| corrupt(path, format!("evidence `{id}`: {error}")))?;
+        let said = record.proposition();
+        let columns = (id, text(1).map_err(failed)?, text(2).map_err(failed)?);
+        if columns != (record.id(), said.entity(), said.attribute()) {
+            return Err(corrupt(
+                path,
+                format!("evidence `{id}` stands under another name"),
+            ));
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// What finds damage of a record, though not forgery.
+fn digest_of(json: &str) -> [u8; 32] {
+    Sha256::digest(json).into()
+}
+
+fn corrupt(path: &Path, what: String) -> EvidenceStoreError {
+    EvidenceStoreError::Corrupt {
+        path: path.to_owned(),
+        what,
+    }
+}
+
+/// The error that SQLite's stands for.
+fn explain(path: &Path, source: rusqlite::Error) -> EvidenceStoreError {
+    use rusqlite::Error as E;
+    let path = path.to_owned();
+    match (&source, source.sqlite_error_code()) {
+        (_, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)) => {
+            EvidenceStoreError::Locked { path }
+        }
+        (_, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+        | (E::FromSqlConversionFailure(..) | E::InvalidColumnType(..) | E::Utf8Error(..), _) => {
+            corrupt(&path, source.to_string())
+        }
+        _ => EvidenceStoreError::Sqlite { path, source },
+    }
+}
+
+/// Makes an empty file that only its owner may read, if there is none.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
