@@ -118,6 +118,7 @@ impl EvidenceRecord {
     ///
     /// These are all the records that were read before this one was written and that may have had a part in it.
     /// A file or a memory that was written after the output of a tool had been read is derived from that output.
+    /// Where there are too many, a record in between can be derived from some of them.
     ///
     /// # Errors
     ///

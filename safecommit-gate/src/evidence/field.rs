@@ -89,6 +89,27 @@ impl FieldProblem {
     }
 }
 
+/// The beginning of a text that may be of any length and hold anything, fit for a message on one line.
+pub(super) fn shown(text: &str) -> String {
+    shown_up_to(64, text)
+}
+
+/// As [`shown`], up to so many characters.
+pub(super) fn shown_up_to(count: usize, text: &str) -> String {
+    let mut shown = String::new();
+    for character in text.chars().take(count) {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    if text.chars().nth(count).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 /// A short text that is not empty and has no control characters.
 pub(super) fn check_label(field: &str, text: String) -> Result<String, RecordFieldError> {
     let problem = if text.is_empty() {

@@ -8,7 +8,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::field::FieldProblem;
+use super::field::{FieldProblem, shown, shown_up_to};
 use super::{
     EvidenceRecord, PolicyRole, Proposition, RecordFieldError, Source, SourceKind, ToolStatus,
 };
@@ -120,7 +120,7 @@ pub enum RecordJsonError {
 fn reason_of(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+    shown_up_to(256, text.strip_suffix(&place).unwrap_or(&text))
 }
 
 impl Serialize for EvidenceRecord {
@@ -172,7 +172,7 @@ impl Fields {
         let mut given: [Option<Value>; FIELDS.len()] = Default::default();
         for (field, value) in self.0 {
             let at = FIELDS.iter().position(|known| **known == field);
-            let at = at.ok_or_else(|| FieldProblem::Unknown.in_field(&field))?;
+            let at = at.ok_or_else(|| FieldProblem::Unknown.in_field(&shown(&field)))?;
             if given[at].replace(value).is_some() {
                 return Err(FieldProblem::Repeated.in_field(&field));
             }
@@ -224,8 +224,8 @@ fn read_ids(value: Value) -> Result<Vec<String>, RecordFieldError> {
 fn read_time(field: &str, given: &str) -> Result<Timestamp, RecordFieldError> {
     given.parse().map_err(|reason: jiff::Error| {
         let problem = FieldProblem::UnreadableTime {
-            given: given.to_owned(),
-            reason: reason.to_string(),
+            given: shown(given),
+            reason: shown_up_to(256, &reason.to_string()),
         };
         problem.in_field(field)
     })

@@ -104,7 +104,6 @@ pub struct EvidenceFileError {
     /// Number of the line, from 1.
     pub line: usize,
     /// What is wrong with it.
-    #[source]
     pub problem: EvidenceLineProblem,
 }
 
@@ -113,7 +112,7 @@ pub struct EvidenceFileError {
 #[non_exhaustive]
 pub enum EvidenceLineProblem {
     /// It could not be read.
-    #[error("{0}")]
+    #[error(transparent)]
     Read(#[from] io::Error),
     /// It is longer than [`MAX_EVIDENCE_LINE_BYTES`].
     #[error("it has more than {MAX_EVIDENCE_LINE_BYTES} bytes")]

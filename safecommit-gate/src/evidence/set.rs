@@ -129,6 +129,9 @@ impl EvidenceSet {
 
     /// Whether a record may say what is allowed: it has a role in the policy, and nobody below the person had a
     /// part in it. Never so for memories, observations and the outputs of tools, and for what is derived from them.
+    ///
+    /// It may still have been overtaken by a later one (see [`ClaimedValues`](super::ClaimedValues)), or name an
+    /// [`ImpossibleTime`](super::ImpossibleTime).
     #[must_use]
     pub fn has_authority(&self, id: &str) -> bool {
         let role = self

@@ -1,7 +1,7 @@
 //! Who said something.
 
 use super::RecordFieldError;
-use super::field::{FieldProblem, check_label};
+use super::field::{FieldProblem, check_label, shown};
 
 /// Who made a record: a kind with a name, and what only some kinds have.
 ///
@@ -186,7 +186,7 @@ macro_rules! names {
                 match given {
                     $($name => Ok(Self::$variant),)+
                     _ => Err(FieldProblem::NoneOf {
-                        given: given.to_owned(),
+                        given: shown(given),
                         known: vec![$($name),+],
                     }
                     .in_field(field)),

@@ -1,16 +1,21 @@
 //! Records in an SQLite database.
 
+mod error;
 mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Params, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Params, TransactionBehavior};
 
 use sha2::{Digest, Sha256};
 
-use super::{DerivationError, EvidenceRecord, EvidenceSet};
+use super::{EvidenceRecord, EvidenceSet};
+
+pub use error::EvidenceStoreError;
+
+use error::{corrupt, explain};
 
 /// Records of evidence in an SQLite database of their own. Records are added, never changed or removed.
 ///
@@ -36,67 +41,6 @@ pub struct EvidenceStore {
     path: PathBuf,
 }
 
-/// Why a store cannot be opened, read or written. What it held before is still there.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum EvidenceStoreError {
-    /// Something else has the database locked, for longer than was waited.
-    #[error("`{}` is locked", path.display())]
-    Locked {
-        /// The database.
-        path: PathBuf,
-    },
-    /// It is no SQLite database, or a damaged one.
-    #[error("`{}` is damaged: {what}", path.display())]
-    Corrupt {
-        /// The database.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// It is a database of something else.
-    #[error("`{}` is no database of evidence", path.display())]
-    Foreign {
-        /// The database.
-        path: PathBuf,
-    },
-    /// A newer version made it.
-    #[error("`{}` has version {found} of the schema, this program knows up to {known}", path.display())]
-    Newer {
-        /// The database.
-        path: PathBuf,
-        /// The version of its schema.
-        found: i64,
-        /// The latest version that is known here.
-        known: i64,
-    },
-    /// A record with this id is there already, and is another.
-    #[error("evidence `{0}` is there already, and says something else")]
-    Changed(String),
-    /// No record has this id.
-    #[error("evidence `{0}` is not there")]
-    Unknown(String),
-    /// Records that do not hold together.
-    #[error(transparent)]
-    Derivation(#[from] DerivationError),
-    /// Anything else, such as a full disk or a directory that cannot be written.
-    #[error("`{}`: {source}", path.display())]
-    Sqlite {
-        /// The database.
-        path: PathBuf,
-        /// What SQLite says.
-        source: rusqlite::Error,
-    },
-    /// The file itself cannot be made.
-    #[error("`{}`: {source}", path.display())]
-    File {
-        /// The database.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-}
-
 impl EvidenceStore {
     /// Opens the database at `path`, and makes it if there is none. A lock is waited for as long as `lock_wait`,
     /// here and later.
@@ -107,9 +51,9 @@ impl EvidenceStore {
     /// Damage in records that are not read now is found when they are, and by [`check`](Self::check).
     pub fn open(path: impl AsRef<Path>, lock_wait: Duration) -> Result<Self, EvidenceStoreError> {
         let path = path.as_ref();
-        let in_file = |source| EvidenceStoreError::File {
+        let in_file = |reason| EvidenceStoreError::File {
             path: path.to_owned(),
-            source,
+            reason,
         };
         // An absolute path, as SQLite gives relative ones such as `:memory:` a meaning of their own.
         let absolute = std::path::absolute(path).map_err(in_file)?;
@@ -124,7 +68,7 @@ impl EvidenceStore {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = match Connection::open_with_flags(absolute, flags) {
             Ok(connection) => connection,
-            Err(source) => return Err(explain(&path, source)),
+            Err(reason) => return Err(explain(&path, reason)),
         };
         schema::prepare(&mut connection, lock_wait).map_err(|problem| problem.at(&path))?;
         Ok(Self { connection, path })
@@ -142,7 +86,7 @@ impl EvidenceStore {
         records: impl IntoIterator<Item = &'r EvidenceRecord>,
     ) -> Result<usize, EvidenceStoreError> {
         let path = self.path.clone();
-        let failed = |source| explain(&path, source);
+        let failed = |reason| explain(&path, reason);
         let behavior = TransactionBehavior::Immediate;
         let transaction = self
             .connection
@@ -228,7 +172,7 @@ impl EvidenceStore {
     ///
     /// # Errors
     ///
-    /// [`EvidenceStoreError::Unknown`] for an id that is not there, [`DerivationError`] for an ancestor that is not,
+    /// [`EvidenceStoreError::Unknown`] for an id that is not there, [`EvidenceStoreError::Derivation`] for an ancestor that is not,
     /// and for a cycle.
     pub fn with_ancestors<'i>(
         &self,
@@ -267,7 +211,7 @@ impl EvidenceStore {
             .query_row("PRAGMA integrity_check(1)", [], |row| {
                 row.get::<_, String>(0)
             });
-        let verdict = verdict.map_err(|source| explain(&self.path, source))?;
+        let verdict = verdict.map_err(|reason| explain(&self.path, reason))?;
         if verdict != "ok" {
             return Err(corrupt(&self.path, verdict));
         }
@@ -290,7 +234,7 @@ fn select(
     condition: &str,
     values: impl Params,
 ) -> Result<Vec<EvidenceRecord>, EvidenceStoreError> {
-    let failed = |source| explain(path, source);
+    let failed = |reason| explain(path, reason);
     let columns = "id, entity, attribute, record, digest";
     let query = format!("SELECT {columns} FROM evidence {condition} ORDER BY id");
     let mut statement = connection.prepare_cached(&query).map_err(failed)?;
@@ -326,29 +270,6 @@ fn select(
 /// What finds damage of a record, though not forgery.
 fn digest_of(json: &str) -> [u8; 32] {
     Sha256::digest(json).into()
-}
-
-fn corrupt(path: &Path, what: String) -> EvidenceStoreError {
-    EvidenceStoreError::Corrupt {
-        path: path.to_owned(),
-        what,
-    }
-}
-
-/// The error that SQLite's stands for.
-fn explain(path: &Path, source: rusqlite::Error) -> EvidenceStoreError {
-    use rusqlite::Error as E;
-    let path = path.to_owned();
-    match (&source, source.sqlite_error_code()) {
-        (_, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)) => {
-            EvidenceStoreError::Locked { path }
-        }
-        (_, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
-        | (E::FromSqlConversionFailure(..) | E::InvalidColumnType(..) | E::Utf8Error(..), _) => {
-            corrupt(&path, source.to_string())
-        }
-        _ => EvidenceStoreError::Sqlite { path, source },
-    }
 }
 
 /// Makes an empty file that only its owner may read, if there is none.

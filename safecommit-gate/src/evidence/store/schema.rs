@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-use super::{EvidenceStoreError, corrupt, explain};
+use super::error::{EvidenceStoreError, corrupt, explain};
 
 /// Marks a database as one of evidence: "SCev" in ASCII.
 pub(super) const APPLICATION_ID: i64 = 0x5343_6576;

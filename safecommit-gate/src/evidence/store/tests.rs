@@ -65,7 +65,7 @@ fn records_come_out_by_id_and_by_what_they_are_about() {
     assert_eq!(store.all().unwrap(), all);
     assert_eq!(store.about_attribute("kind").unwrap(), all);
     assert_eq!(store.about_entity("x").unwrap(), all[..2]);
-    assert_eq!(store.about("y\0z", "kind").unwrap(), [other.clone()]);
+    assert_eq!(store.about("y\0z", "kind").unwrap(), [other]);
     assert!(store.about("y", "kind").unwrap().is_empty());
     assert_eq!(store.get("b").unwrap(), Some(late));
     assert_eq!(store.get("B").unwrap(), None);
