@@ -20,8 +20,8 @@ use error::{corrupt, explain};
 /// Records of evidence in an SQLite database of their own. Records are added, never changed or removed.
 ///
 /// What is added is durable when [`append`](Self::append) returns (write-ahead log, `synchronous=FULL`). Several
-/// processes may use one database at once. Records come out by id, in whatever order they came in. Where the
-/// system has file modes, a new database can be read and written by its owner alone.
+/// processes may use one database at once. Records come out by id, in whatever order they came in. On
+/// Linux, a new database can be read and written by its owner alone.
 ///
 /// ```
 /// use std::time::Duration;
@@ -57,15 +57,18 @@ impl EvidenceStore {
         };
         // An absolute path, as SQLite gives relative ones such as `:memory:` a meaning of their own.
         let absolute = std::path::absolute(path).map_err(in_file)?;
+        #[cfg(target_os = "linux")]
         make_private(&absolute).map_err(in_file)?;
         // SQLite takes some files that are shorter than its shortest page for new ones, and writes over them.
-        let length = std::fs::metadata(&absolute).map_err(in_file)?.len();
+        let length = std::fs::metadata(&absolute).map_or(0, |file| file.len());
         if (1..512).contains(&length) {
             return Err(corrupt(path, format!("{length} bytes are no database")));
         }
         let path = path.to_owned();
         // Not as a URI, for the same reason.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = match Connection::open_with_flags(absolute, flags) {
             Ok(connection) => connection,
             Err(reason) => return Err(explain(&path, reason)),
@@ -272,18 +275,16 @@ fn digest_of(json: &str) -> [u8; 32] {
     Sha256::digest(json).into()
 }
 
-/// Makes an empty file that only its owner may read, if there is none.
+/// Makes an empty file that only its owner may read, if there is none. Without opening it: to close it again would
+/// end the locks that another connection of this process holds on it meanwhile.
+#[cfg(target_os = "linux")]
 fn make_private(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    match options.open(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use rustix::io::Errno;
+    let owner = Mode::RUSR | Mode::WUSR;
+    match mknodat(CWD, path, FileType::RegularFile, owner, 0) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

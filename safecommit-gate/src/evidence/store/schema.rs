@@ -1,9 +1,9 @@
 //! The schema of the database, and whether a database has it.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 
 use super::error::{EvidenceStoreError, corrupt, explain};
 
@@ -59,19 +59,41 @@ pub(super) fn prepare(connection: &mut Connection, lock_wait: Duration) -> Resul
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    if is_empty(connection)? {
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have made the tables meanwhile.
-        if is_empty(&transaction)? {
-            for statement in SCHEMA {
-                transaction.execute(statement, [])?;
+    let begin = Instant::now();
+    loop {
+        match make_tables(connection) {
+            // Where two connections switch the log on at once, SQLite gives one of them up without waiting.
+            Err(error) if is_busy(&error) && begin.elapsed() < lock_wait => {
+                std::thread::sleep(Duration::from_millis(2));
             }
-            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-            transaction.pragma_update(None, "user_version", VERSION)?;
+            made => break made?,
         }
-        transaction.commit()?;
     }
+    check(connection)
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
+fn make_tables(connection: &mut Connection) -> Result<(), rusqlite::Error> {
+    if !is_empty(connection)? {
+        return Ok(());
+    }
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have made the tables meanwhile.
+    if is_empty(&transaction)? {
+        for statement in SCHEMA {
+            transaction.execute(statement, [])?;
+        }
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    transaction.commit()
+}
+
+fn check(connection: &Connection) -> Result<(), Problem> {
     if pragma(connection, "application_id")? != APPLICATION_ID {
         return Err(Problem::Foreign);
     }

@@ -310,7 +310,7 @@ fn a_place_without_a_database_is_named() {
     assert!(EvidenceStore::open("", NO_WAIT).is_err());
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn a_new_database_is_its_owners_alone_under_any_name() {
     use std::os::unix::ffi::OsStrExt;
