@@ -184,7 +184,7 @@ impl Assignment {
     }
 }
 
-fn is_identifier(text: &str) -> bool {
+pub(crate) fn is_identifier(text: &str) -> bool {
     let mut letters = text.bytes();
     letters
         .next()

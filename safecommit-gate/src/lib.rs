@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod assemble;
+mod evidence;
 mod fact;
 #[cfg_attr(not(unix), path = "files/unsupported.rs")]
 mod files;
@@ -9,6 +10,13 @@ mod score;
 mod support;
 
 pub use assemble::{AssembleError, Assembled, OfferedProbe};
+pub use evidence::{
+    Alternative, ClaimedValues, DerivationError, EvidenceFileError, EvidenceLineProblem,
+    EvidenceReader, EvidenceRecord, EvidenceSet, EvidenceStore, EvidenceStoreError,
+    FactAlternatives, FieldProblem, ImpossibleTime, MAX_ANCESTORS, MAX_EVIDENCE_LINE_BYTES,
+    MAX_LABEL_BYTES, MAX_TEXT_BYTES, PolicyRole, Proposition, RecordFieldError, RecordJsonError,
+    Source, SourceKind, ToolStatus, Trust, read_evidence, write_evidence,
+};
 pub use fact::{Assignment, Fact, FactError, Facts};
 pub use files::*;
 pub use policy::{
