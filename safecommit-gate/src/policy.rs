@@ -105,6 +105,8 @@ struct Loaded {
     declared: schema::Declared,
     /// The actions with their groups, which every evaluation needs.
     actions: cedar_policy::Entities,
+    /// The principal and resource types to which each action applies.
+    pairs: Vec<cedar_policy::RequestEnv>,
     policies: Vec<SafetyPolicy>,
 }
 
@@ -114,6 +116,7 @@ pub struct SafetyPolicy {
     id: String,
     policy: cedar_policy::Policy,
     alone: cedar_policy::PolicySet,
+    actions: cedar_policy::ActionConstraint,
     reads: Reads,
 }
 

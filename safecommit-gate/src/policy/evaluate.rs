@@ -1,6 +1,7 @@
 //! One answer a policy for all worlds that agree on what the policy reads.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use cedar_policy::{Context, Entities, Entity, Request, RestrictedExpression};
 use smallvec::SmallVec;
@@ -96,7 +97,7 @@ impl SafetyMap {
 
 /// The context with the attributes that have a value.
 pub(super) fn context(
-    attributes: &[Bindable],
+    attributes: &[Arc<Bindable>],
     value: impl Fn(&Bindable) -> Option<RestrictedExpression>,
 ) -> Result<Context, String> {
     let pairs = attributes_of(Holder::Context, attributes, value);
@@ -109,7 +110,7 @@ pub(super) fn context(
 /// The principal and the resource with the attributes that have a value.
 pub(super) fn parties(
     bound: &Bound,
-    attributes: &[Bindable],
+    attributes: &[Arc<Bindable>],
     value: impl Fn(&Bindable) -> Option<RestrictedExpression>,
 ) -> Result<SmallVec<[Entity; 2]>, String> {
     let entity = |(uid, groups): &Party, attributes| {
@@ -135,7 +136,7 @@ pub(super) fn parties(
 
 fn attributes_of(
     holder: Holder,
-    attributes: &[Bindable],
+    attributes: &[Arc<Bindable>],
     value: impl Fn(&Bindable) -> Option<RestrictedExpression>,
 ) -> HashMap<String, RestrictedExpression> {
     let held = attributes

@@ -44,10 +44,12 @@ pub(super) fn load(
             policies.push(prepared(id, policy, texts[file].name)?);
         }
     }
+    let pairs = schema.request_envs().collect();
     Ok(Loaded {
         schema,
         declared,
         actions,
+        pairs,
         policies,
     })
 }
@@ -165,10 +167,12 @@ fn prepared(id: String, policy: Policy, file: &str) -> Result<SafetyPolicy, Poli
     let alone = PolicySet::from_policies([policy.clone()]);
     let alone = alone.map_err(|error| unreadable(error.to_string()))?;
     let reads = Reads::of(parsed.body());
+    let actions = policy.action_constraint();
     Ok(SafetyPolicy {
         id,
         policy,
         alone,
+        actions,
         reads,
     })
 }
