@@ -108,6 +108,7 @@ struct Loaded {
     /// The principal and resource types to which each action applies.
     pairs: Vec<cedar_policy::RequestEnv>,
     policies: Vec<SafetyPolicy>,
+    digest: [u8; 32],
 }
 
 /// One of the policies.
@@ -153,6 +154,13 @@ impl SafetyPolicies {
         actions: &[ActionDescription],
     ) -> Result<SafetyMap, BindError> {
         SafetyMap::bind(self, facts, actions)
+    }
+
+    /// SHA-256 of the texts and their names, in their order, the schema last: the version of the policies, for
+    /// records of what was decided under them and for certificates that hold under no others.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        self.0.digest
     }
 
     /// The policies, in the order in which they are written.

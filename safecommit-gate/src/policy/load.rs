@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cedar_policy::{Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
 use miette::Diagnostic;
+use sha2::{Digest, Sha256};
 
 use super::place::policy_at;
 use super::reads::Reads;
@@ -45,13 +46,25 @@ pub(super) fn load(
         }
     }
     let pairs = schema.request_envs().collect();
+    let digest = digest(texts.iter().chain([&schema_text]));
     Ok(Loaded {
         schema,
         declared,
         actions,
         pairs,
         policies,
+        digest,
     })
+}
+
+fn digest<'t>(texts: impl Iterator<Item = &'t PolicyText<'t>>) -> [u8; 32] {
+    let mut hash = Sha256::new_with_prefix("safecommit policies 1\n");
+    for part in texts.flat_map(|text| [text.name, text.text]) {
+        // With its length ahead, so that nothing can move from one part into the next.
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
 }
 
 fn parse_schema(text: PolicyText<'_>) -> Result<Schema, PolicyError> {

@@ -289,3 +289,29 @@ fn actions_and_facts_that_do_not_fit_the_schema_are_refused() {
         );
     }
 }
+
+#[test]
+fn the_digest_tells_any_two_sets_of_texts_apart() {
+    let text = |name, text| PolicyText { name, text };
+    let open = "permit(principal, action, resource);";
+    let spaced = "permit(principal, action, resource); ";
+    let sets = [
+        vec![],
+        vec![text("a", open)],
+        vec![text("a", spaced)],
+        vec![text("b", open)],
+        vec![text("a", ""), text("b", open)],
+        vec![text("b", open), text("a", "")],
+        vec![text("a", ""), text("", "")],
+    ];
+    let digest = |set: &[PolicyText<'_>]| SafetyPolicies::load(set, SCHEMA).unwrap().digest();
+    let digests: std::collections::BTreeSet<_> = sets.iter().map(|set| digest(set)).collect();
+    assert_eq!(digests.len(), sets.len());
+    assert_eq!(digest(&sets[1]), digest(&sets[1]));
+    let renamed = PolicyText {
+        name: "t.cedarschema",
+        ..SCHEMA
+    };
+    let other = SafetyPolicies::load(&sets[1], renamed).unwrap().digest();
+    assert!(!digests.contains(&other));
+}
