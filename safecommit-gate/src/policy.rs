@@ -5,6 +5,7 @@ mod attribute;
 mod bind;
 mod error;
 mod evaluate;
+mod limits;
 mod load;
 mod place;
 mod reads;
@@ -129,9 +130,10 @@ impl SafetyPolicies {
     ///
     /// [`PolicyError`], with the policy and the place: for what does not parse; for an attribute, an action, an
     /// enumerated value or a type that the schema does not declare; for what Cedar warns of, since a policy that can
-    /// never apply, or that mixes look-alike letters, protects nothing; for templates and for ids that stand twice.
+    /// never apply, or that mixes look-alike letters, protects nothing; for templates and for ids that stand twice;
+    /// for brackets nested more than 100 deep and policies with more than 1,000 operators.
     pub fn load(policies: &[PolicyText<'_>], schema: PolicyText<'_>) -> Result<Self, PolicyError> {
-        load::load(policies, schema).map(|loaded| Self(Arc::new(loaded)))
+        limits::with_room(|| load::load(policies, schema)).map(|loaded| Self(Arc::new(loaded)))
     }
 
     /// The policies for file actions that come with this crate: [`FILE_POLICIES`] under [`FILE_SCHEMA`].

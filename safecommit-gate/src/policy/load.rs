@@ -9,12 +9,16 @@ use sha2::{Digest, Sha256};
 use super::place::policy_at;
 use super::reads::Reads;
 use super::schema::Declared;
-use super::{Loaded, Place, PolicyError, PolicyText, SafetyPolicy};
+use super::{Loaded, Place, PolicyError, PolicyText, SafetyPolicy, limits};
 
 pub(super) fn load(
     texts: &[PolicyText<'_>],
     schema_text: PolicyText<'_>,
 ) -> Result<Loaded, PolicyError> {
+    limits::check_schema(schema_text)?;
+    for text in texts {
+        limits::check(*text)?;
+    }
     let schema = parse_schema(schema_text)?;
     let refused = |error: &dyn Diagnostic| schema_error(schema_text, error);
     let resolved = cedar_policy::schema_str_to_json_with_resolved_types(schema_text.text);
