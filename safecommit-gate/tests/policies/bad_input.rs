@@ -26,7 +26,7 @@ const SCHEMA: PolicyText<'static> = PolicyText {
     "#,
 };
 
-fn load(text: &str) -> Result<SafetyPolicies, PolicyError> {
+pub(crate) fn load(text: &str) -> Result<SafetyPolicies, PolicyError> {
     SafetyPolicies::load(
         &[PolicyText {
             name: "p.cedar",
@@ -36,7 +36,7 @@ fn load(text: &str) -> Result<SafetyPolicies, PolicyError> {
     )
 }
 
-fn refused(text: &str) -> (String, Place, String) {
+pub(crate) fn refused(text: &str) -> (String, Place, String) {
     match load(text).unwrap_err() {
         PolicyError::Syntax {
             policy,
@@ -57,7 +57,7 @@ fn refused(text: &str) -> (String, Place, String) {
     }
 }
 
-const OPEN: &str = "@id(\"open\") permit(principal, action, resource);\n";
+pub(crate) const OPEN: &str = "@id(\"open\") permit(principal, action, resource);\n";
 
 #[test]
 fn what_does_not_parse_is_named_with_its_place() {
@@ -314,74 +314,4 @@ fn the_digest_tells_any_two_sets_of_texts_apart() {
     };
     let other = SafetyPolicies::load(&sets[1], renamed).unwrap().digest();
     assert!(!digests.contains(&other));
-}
-
-#[test]
-fn what_is_too_deep_for_the_parser_is_refused_and_what_is_deep_loads_and_answers() {
-    let policy = |condition: &str| {
-        format!(
-            "permit(principal, action == Files::Action::\"delete\", resource) when {{ {condition} }};"
-        )
-    };
-    let dirty = "(resource has dirty && resource.dirty)";
-    let facts = Facts::new([
-        Fact::new("kind", ["file", "link"]).unwrap(),
-        Fact::new("dirty", ["no", "yes"]).unwrap(),
-    ]);
-    let facts = facts.unwrap();
-    let world = facts
-        .assignment([("kind", "file"), ("dirty", "yes")])
-        .unwrap();
-    let forms = |size: usize| {
-        [
-            vec![dirty; size].join(" || "),
-            format!("{}{dirty}{}", "(".repeat(size), ")".repeat(size)),
-            format!("{}{dirty}{}", "!(".repeat(size * 2), ")".repeat(size * 2)),
-            format!("{}{dirty}", "if false then false else ".repeat(size)),
-            format!("{}1 > 0 && {dirty}", "1 + ".repeat(size)),
-        ]
-    };
-    for condition in forms(45) {
-        let policies = load(&policy(&condition)).unwrap();
-        let map = policies
-            .bind(&facts, &[ActionDescription::new("delete", "me", "x")])
-            .unwrap();
-        assert!(
-            map.evaluate(&[world.clone()]).unwrap().is_safe(0, 0),
-            "{condition}"
-        );
-    }
-    for condition in forms(30_000) {
-        let (policy, place, message) = refused(&format!("{OPEN}{}", policy(&condition)));
-        assert_eq!((policy.as_str(), place.line), ("2", 2));
-        assert!(
-            message.contains("100 deep") || message.contains("1000 operators"),
-            "{message}"
-        );
-    }
-    // As many as are allowed: the answer may be that Cedar gives up, never an end of the program.
-    let sum = policy(&format!("{}1 > 0", "1 + ".repeat(995)));
-    let chain = policy(&vec!["true"; 990].join(" || "));
-    for text in [sum, chain] {
-        let map = load(&text).unwrap();
-        let map = map
-            .bind(&facts, &[ActionDescription::new("delete", "me", "x")])
-            .unwrap();
-        let table = map.evaluate(&[world.clone()]).unwrap();
-        assert!(table.is_safe(0, 0) || table.blockers(0, 0).next().unwrap().policy().is_some());
-    }
-    let text = format!(
-        "entity A = {{ a: {}Long{} }};",
-        "Set<".repeat(30_000),
-        ">".repeat(30_000)
-    );
-    let deep = SafetyPolicies::load(
-        &[],
-        PolicyText {
-            name: "deep",
-            text: &text,
-        },
-    )
-    .unwrap_err();
-    assert!(matches!(deep, PolicyError::Schema { .. }), "{deep}");
 }
