@@ -5,6 +5,7 @@ mod attribute;
 mod bind;
 mod error;
 mod evaluate;
+mod limits;
 mod load;
 mod place;
 mod reads;
@@ -105,7 +106,10 @@ struct Loaded {
     declared: schema::Declared,
     /// The actions with their groups, which every evaluation needs.
     actions: cedar_policy::Entities,
+    /// The principal and resource types to which each action applies.
+    pairs: Vec<cedar_policy::RequestEnv>,
     policies: Vec<SafetyPolicy>,
+    digest: [u8; 32],
 }
 
 /// One of the policies.
@@ -114,6 +118,7 @@ pub struct SafetyPolicy {
     id: String,
     policy: cedar_policy::Policy,
     alone: cedar_policy::PolicySet,
+    actions: cedar_policy::ActionConstraint,
     reads: Reads,
 }
 
@@ -125,9 +130,10 @@ impl SafetyPolicies {
     ///
     /// [`PolicyError`], with the policy and the place: for what does not parse; for an attribute, an action, an
     /// enumerated value or a type that the schema does not declare; for what Cedar warns of, since a policy that can
-    /// never apply, or that mixes look-alike letters, protects nothing; for templates and for ids that stand twice.
+    /// never apply, or that mixes look-alike letters, protects nothing; for templates and for ids that stand twice;
+    /// for brackets nested more than 100 deep and policies with more than 1,000 operators.
     pub fn load(policies: &[PolicyText<'_>], schema: PolicyText<'_>) -> Result<Self, PolicyError> {
-        load::load(policies, schema).map(|loaded| Self(Arc::new(loaded)))
+        limits::with_room(|| load::load(policies, schema)).map(|loaded| Self(Arc::new(loaded)))
     }
 
     /// The policies for file actions that come with this crate: [`FILE_POLICIES`] under [`FILE_SCHEMA`].
@@ -150,6 +156,13 @@ impl SafetyPolicies {
         actions: &[ActionDescription],
     ) -> Result<SafetyMap, BindError> {
         SafetyMap::bind(self, facts, actions)
+    }
+
+    /// SHA-256 of the texts and their names, in their order, the schema last: the version of the policies, for
+    /// records of what was decided under them and for certificates that hold under no others.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        self.0.digest
     }
 
     /// The policies, in the order in which they are written.

@@ -1,8 +1,8 @@
 //! The attributes of an action, each with the values that it can have in some world.
 
-use std::str::FromStr;
+use std::sync::Arc;
 
-use cedar_policy::{EntityId, EntityTypeName, EntityUid, RestrictedExpression};
+use cedar_policy::{EntityId, EntityUid, RestrictedExpression};
 
 use super::bind::Bound;
 use super::reads::Holder;
@@ -11,11 +11,11 @@ use super::{ActionDescription, AttributeValue, BindError, Loaded};
 use crate::{Fact, Facts};
 
 /// An attribute with the values that it can have.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Bindable {
     pub(super) holder: Holder,
     pub(super) name: String,
-    of: Type,
+    of: Arc<Type>,
     pub(super) source: Source,
     /// One a value of the fact, or the one constant.
     pub(super) values: Vec<RestrictedExpression>,
@@ -27,6 +27,9 @@ pub(super) enum Source {
     Constant(AttributeValue),
 }
 
+/// What says where an attribute is read and from what.
+pub(super) type Key<'b> = (Holder, &'b str, &'b Type, &'b Source);
+
 impl Bindable {
     /// The fact and how many values it has.
     pub(super) fn fact(&self) -> Option<(usize, usize)> {
@@ -36,8 +39,7 @@ impl Bindable {
         }
     }
 
-    /// What says where it is read and from what.
-    pub(super) fn key(&self) -> (Holder, &str, &Type, &Source) {
+    pub(super) fn key(&self) -> Key<'_> {
         (self.holder, &self.name, &self.of, &self.source)
     }
 }
@@ -48,7 +50,7 @@ pub(super) fn attributes(
     facts: &Facts,
     action: &ActionDescription,
     request: &Bound,
-) -> Result<Vec<Bindable>, BindError> {
+) -> Result<Vec<Arc<Bindable>>, BindError> {
     let name = || action.action.clone();
     let none = Attributes::new();
     let declared = |holder| {
@@ -117,13 +119,13 @@ pub(super) fn attributes(
                 })
             });
             let values = values.collect::<Result<_, BindError>>()?;
-            bindables.push(Bindable {
+            bindables.push(Arc::new(Bindable {
                 holder,
                 name: attribute.clone(),
-                of: of.clone(),
+                of: Arc::clone(of),
                 source,
                 values,
-            });
+            }));
         }
     }
     Ok(bindables)
@@ -155,8 +157,7 @@ fn expression(of: &Type, value: &AttributeValue) -> Option<RestrictedExpression>
         (Type::Enumeration { name, members }, AttributeValue::Text(text))
             if members.contains(text) =>
         {
-            let of = EntityTypeName::from_str(name).ok()?;
-            let uid = EntityUid::from_type_name_and_id(of, EntityId::new(text));
+            let uid = EntityUid::from_type_name_and_id(name.clone(), EntityId::new(text));
             Some(RestrictedExpression::new_entity_uid(uid))
         }
         _ => None,

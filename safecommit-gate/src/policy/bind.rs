@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cedar_policy::{ActionConstraint, Authorizer, EntityId, EntityTypeName, EntityUid, RequestEnv};
 
 use super::action::Party as Described;
-use super::attribute::{Bindable, attributes};
+use super::attribute::{Bindable, Key, attributes};
 use super::{ActionDescription, BindError, Loaded, SafetyPolicies, SafetyPolicy};
 use crate::Facts;
 
@@ -30,7 +30,7 @@ pub(super) struct Rule {
     pub(super) policy: usize,
     pub(super) request: Arc<Bound>,
     /// The attributes that the policy reads.
-    pub(super) attributes: Vec<Bindable>,
+    pub(super) attributes: Vec<Arc<Bindable>>,
     /// The facts that these have their values from, ascending, with how many values each has: the answer depends
     /// on nothing else of a world.
     pub(super) facts: Vec<(usize, usize)>,
@@ -126,7 +126,7 @@ impl SafetyMap {
         &self,
         action: &ActionDescription,
         request: &Bound,
-        attributes: &[Bindable],
+        attributes: &[Arc<Bindable>],
     ) -> Result<(), BindError> {
         let schema = &self.loaded.schema;
         let refused = |message: String| BindError::Refused {
@@ -156,13 +156,13 @@ impl Rule {
         policy: usize,
         written: &SafetyPolicy,
         request: &Arc<Bound>,
-        attributes: &[Bindable],
+        attributes: &[Arc<Bindable>],
         by_group: bool,
     ) -> Self {
         let read = attributes.iter();
         let read = read.filter(|known| written.reads.includes(known.holder, &known.name));
-        let attributes: Vec<Bindable> = read.cloned().collect();
-        let mut facts: Vec<_> = attributes.iter().filter_map(Bindable::fact).collect();
+        let attributes: Vec<Arc<Bindable>> = read.cloned().collect();
+        let mut facts: Vec<_> = attributes.iter().filter_map(|read| read.fact()).collect();
         facts.sort_unstable();
         facts.dedup();
         Self {
@@ -181,19 +181,19 @@ impl Rule {
             && (mine.action == its.action || !loaded.policies[self.policy].reads.action)
             && mine.principal == its.principal
             && mine.resource == its.resource
-            && self
-                .attributes
-                .iter()
-                .map(Bindable::key)
-                .eq(other.attributes.iter().map(Bindable::key))
+            && self.keys().eq(other.keys())
+    }
+
+    fn keys(&self) -> impl Iterator<Item = Key<'_>> {
+        self.attributes.iter().map(|read| read.key())
     }
 }
 
 /// Whether the scope of a policy admits the action, and if so, whether only by a group that the action is in.
 fn in_scope(loaded: &Loaded, policy: &SafetyPolicy, action: &EntityUid) -> Option<bool> {
-    match policy.policy.action_constraint() {
+    match &policy.actions {
         ActionConstraint::Any => Some(false),
-        ActionConstraint::Eq(named) => (named == *action).then_some(false),
+        ActionConstraint::Eq(named) => (named == action).then_some(false),
         ActionConstraint::In(named) if named.contains(action) => Some(false),
         ActionConstraint::In(named) => {
             let within = |group: &EntityUid| loaded.actions.is_ancestor_of(group, action);
@@ -205,18 +205,15 @@ fn in_scope(loaded: &Loaded, policy: &SafetyPolicy, action: &EntityUid) -> Optio
 fn bound(loaded: &Loaded, action: &ActionDescription) -> Result<Bound, BindError> {
     let named =
         |uid: &EntityUid| uid.id().unescaped() == action.action || uid.to_string() == action.action;
-    if !loaded.schema.actions().any(named) {
-        return Err(BindError::UnknownAction(action.action.clone()));
-    }
     let asked = |party: &Described, of: &EntityTypeName| {
         party
             .of_type
             .as_ref()
             .is_none_or(|asked| of.to_string() == *asked)
     };
-    let fitting: Vec<RequestEnv> = loaded
-        .schema
-        .request_envs()
+    let fitting: Vec<&RequestEnv> = loaded
+        .pairs
+        .iter()
         .filter(|pair| {
             named(pair.action())
                 && asked(&action.principal, pair.principal())
@@ -224,6 +221,9 @@ fn bound(loaded: &Loaded, action: &ActionDescription) -> Result<Bound, BindError
         })
         .collect();
     let [pair] = fitting.as_slice() else {
+        if !loaded.schema.actions().any(named) {
+            return Err(BindError::UnknownAction(action.action.clone()));
+        }
         return Err(BindError::Types {
             action: action.action.clone(),
             found: fitting.len(),

@@ -6,7 +6,7 @@ use super::place::Place;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// Policies that do not parse.
+    /// Policies that do not parse, or are nested deeper than can be parsed safely.
     #[error("policy `{policy}` in `{file}`, {place}: {message}")]
     Syntax {
         /// The `@id` of the policy, or its number in the text, from 1.
@@ -51,6 +51,9 @@ pub enum PolicyError {
         /// The name of the text.
         file: String,
     },
+    /// Policies are read in a thread of their own, and it could not be started or did not end as it should.
+    #[error("the thread that reads policies failed: {0}")]
+    Thread(String),
     /// Two policies with one id.
     #[error("two policies have the id `{0}`")]
     Duplicate(String),

@@ -1,13 +1,14 @@
 //! One answer a policy for all worlds that agree on what the policy reads.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use cedar_policy::{Context, Entities, Entity, Request, RestrictedExpression};
 use smallvec::SmallVec;
 
 use super::ForeignWorld;
 use super::attribute::{Bindable, Source};
-use super::bind::{Bound, Party, Rule, SafetyMap};
+use super::bind::{Bound, Rule, SafetyMap};
 use super::reads::Holder;
 use super::table::{Outcome, SafetyTable};
 use crate::Assignment;
@@ -96,7 +97,7 @@ impl SafetyMap {
 
 /// The context with the attributes that have a value.
 pub(super) fn context(
-    attributes: &[Bindable],
+    attributes: &[Arc<Bindable>],
     value: impl Fn(&Bindable) -> Option<RestrictedExpression>,
 ) -> Result<Context, String> {
     let pairs = attributes_of(Holder::Context, attributes, value);
@@ -106,36 +107,38 @@ pub(super) fn context(
     Context::from_pairs(pairs).map_err(|error| error.to_string())
 }
 
-/// The principal and the resource with the attributes that have a value.
+/// The principal and the resource with the attributes that have a value. One without attributes and groups is left
+/// out: for Cedar an entity that it is not given has none.
 pub(super) fn parties(
     bound: &Bound,
-    attributes: &[Bindable],
+    attributes: &[Arc<Bindable>],
     value: impl Fn(&Bindable) -> Option<RestrictedExpression>,
 ) -> Result<SmallVec<[Entity; 2]>, String> {
-    let entity = |(uid, groups): &Party, attributes| {
-        Entity::new(uid.clone(), attributes, groups.clone()).map_err(|error| error.to_string())
-    };
     let mut of_principal = attributes_of(Holder::Principal, attributes, &value);
-    let of_resource = attributes_of(Holder::Resource, attributes, &value);
+    let mut of_resource = attributes_of(Holder::Resource, attributes, &value);
+    let (principal, mut groups_of_principal) = bound.principal.clone();
+    let (resource, mut groups_of_resource) = bound.resource.clone();
     // A program that acts on itself is one entity.
-    if bound.principal.0 == bound.resource.0 {
-        of_principal.extend(of_resource);
-        let mut groups = bound.principal.1.clone();
-        groups.extend(bound.resource.1.iter().cloned());
-        return Ok(
-            [entity(&(bound.principal.0.clone(), groups), of_principal)?]
-                .into_iter()
-                .collect(),
-        );
+    if principal == resource {
+        of_resource.extend(of_principal.drain());
+        groups_of_resource.extend(groups_of_principal.drain());
     }
-    let principal = entity(&bound.principal, of_principal)?;
-    let resource = entity(&bound.resource, of_resource)?;
-    Ok([principal, resource].into())
+    let parties = [
+        (principal, of_principal, groups_of_principal),
+        (resource, of_resource, groups_of_resource),
+    ];
+    let known = parties
+        .into_iter()
+        .filter(|(_, attributes, groups)| !attributes.is_empty() || !groups.is_empty());
+    let entities = known.map(|(uid, attributes, groups)| {
+        Entity::new(uid, attributes, groups).map_err(|error| error.to_string())
+    });
+    entities.collect()
 }
 
 fn attributes_of(
     holder: Holder,
-    attributes: &[Bindable],
+    attributes: &[Arc<Bindable>],
     value: impl Fn(&Bindable) -> Option<RestrictedExpression>,
 ) -> HashMap<String, RestrictedExpression> {
     let held = attributes

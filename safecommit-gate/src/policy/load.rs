@@ -4,16 +4,21 @@ use std::collections::BTreeMap;
 
 use cedar_policy::{Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
 use miette::Diagnostic;
+use sha2::{Digest, Sha256};
 
 use super::place::policy_at;
 use super::reads::Reads;
 use super::schema::Declared;
-use super::{Loaded, Place, PolicyError, PolicyText, SafetyPolicy};
+use super::{Loaded, Place, PolicyError, PolicyText, SafetyPolicy, limits};
 
 pub(super) fn load(
     texts: &[PolicyText<'_>],
     schema_text: PolicyText<'_>,
 ) -> Result<Loaded, PolicyError> {
+    limits::check_schema(schema_text)?;
+    for text in texts {
+        limits::check(*text)?;
+    }
     let schema = parse_schema(schema_text)?;
     let refused = |error: &dyn Diagnostic| schema_error(schema_text, error);
     let resolved = cedar_policy::schema_str_to_json_with_resolved_types(schema_text.text);
@@ -44,12 +49,26 @@ pub(super) fn load(
             policies.push(prepared(id, policy, texts[file].name)?);
         }
     }
+    let pairs = schema.request_envs().collect();
+    let digest = digest(texts.iter().chain([&schema_text]));
     Ok(Loaded {
         schema,
         declared,
         actions,
+        pairs,
         policies,
+        digest,
     })
+}
+
+fn digest<'t>(texts: impl Iterator<Item = &'t PolicyText<'t>>) -> [u8; 32] {
+    let mut hash = Sha256::new_with_prefix("safecommit policies 1\n");
+    for part in texts.flat_map(|text| [text.name, text.text]) {
+        // With its length ahead, so that nothing can move from one part into the next.
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
 }
 
 fn parse_schema(text: PolicyText<'_>) -> Result<Schema, PolicyError> {
@@ -165,10 +184,12 @@ fn prepared(id: String, policy: Policy, file: &str) -> Result<SafetyPolicy, Poli
     let alone = PolicySet::from_policies([policy.clone()]);
     let alone = alone.map_err(|error| unreadable(error.to_string()))?;
     let reads = Reads::of(parsed.body());
+    let actions = policy.action_constraint();
     Ok(SafetyPolicy {
         id,
         policy,
         alone,
+        actions,
         reads,
     })
 }

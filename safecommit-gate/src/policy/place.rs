@@ -36,19 +36,37 @@ impl fmt::Display for Place {
 /// What to call the policy in which a byte of the text lies: its `@id` if it has one, else its number, from 1. For
 /// a text that does not parse, so it looks only for strings, comments and the semicolons between policies.
 pub(crate) fn policy_at(text: &str, byte: usize) -> String {
-    let (mut number, mut start, mut at) = (1, 0, 0);
-    let bytes = text.as_bytes();
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => at = end_of_string(bytes, at),
-            b'/' if bytes.get(at + 1) == Some(&b'/') => at = end_of_line(bytes, at),
-            b';' if at < byte => (number, start, at) = (number + 1, at + 1, at + 1),
-            b';' => break,
-            _ => at += 1,
+    let mut number = 1;
+    let (mut start, mut end) = (0, text.len());
+    for (at, _) in significant(text).filter(|(_, letter)| *letter == b';') {
+        if at >= byte {
+            end = at;
+            break;
         }
+        number += 1;
+        start = at + 1;
     }
-    let statement = text.get(start..at).unwrap_or_default();
+    let statement = text.get(start..end).unwrap_or_default();
     annotated_id(statement).unwrap_or_else(|| number.to_string())
+}
+
+/// The bytes of a text with their positions, without those in strings and comments.
+pub(crate) fn significant(text: &str) -> impl Iterator<Item = (usize, u8)> {
+    let bytes = text.as_bytes();
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = next;
+            match *bytes.get(at)? {
+                b'"' => next = end_of_string(bytes, at),
+                b'/' if bytes.get(at + 1) == Some(&b'/') => next = end_of_line(bytes, at),
+                letter => {
+                    next = at + 1;
+                    return Some((at, letter));
+                }
+            }
+        }
+    })
 }
 
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
@@ -61,9 +79,8 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
 
 fn end_of_line(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
-    rest.iter()
-        .position(|byte| *byte == b'\n')
-        .map_or(bytes.len(), |length| at + length)
+    let length = rest.iter().position(|byte| *byte == b'\n');
+    length.map_or(bytes.len(), |length| at + length)
 }
 
 /// The `@id("...")` of a statement, outside its comments.

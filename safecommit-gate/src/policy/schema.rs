@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
 
+use cedar_policy::EntityTypeName;
 use serde::Deserialize;
 
 /// The attributes of something, by name.
@@ -11,7 +14,7 @@ pub(crate) type Attributes = BTreeMap<String, Attribute>;
 /// An attribute as the schema declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Attribute {
-    pub(crate) of: Type,
+    pub(crate) of: Arc<Type>,
     pub(crate) required: bool,
 }
 
@@ -23,7 +26,7 @@ pub(crate) enum Type {
     Number,
     /// An enumerated entity type with its members.
     Enumeration {
-        name: String,
+        name: EntityTypeName,
         members: Vec<String>,
     },
     Other(String),
@@ -111,7 +114,7 @@ impl<'s> Names<'s> {
         let declared = self.resolve(record).attributes.iter();
         let attributes = declared.map(|(name, raw)| {
             let attribute = Attribute {
-                of: self.type_of(raw),
+                of: Arc::new(self.type_of(raw)),
                 required: raw.required.unwrap_or(true),
             };
             (name.clone(), attribute)
@@ -125,13 +128,16 @@ impl<'s> Names<'s> {
             ("String", _) => Type::Text,
             ("Bool" | "Boolean", _) => Type::Flag,
             ("Long", _) => Type::Number,
-            ("Entity", Some(name)) => match self.enumerations.get(name) {
-                Some(members) => Type::Enumeration {
-                    name: name.clone(),
-                    members: (*members).clone(),
-                },
-                None => Type::Other(name.clone()),
-            },
+            ("Entity", Some(name)) => {
+                let members = self.enumerations.get(name);
+                match members.zip(EntityTypeName::from_str(name).ok()) {
+                    Some((members, name)) => Type::Enumeration {
+                        name,
+                        members: (*members).clone(),
+                    },
+                    None => Type::Other(name.clone()),
+                }
+            }
             (other, _) => Type::Other(other.to_owned()),
         }
     }

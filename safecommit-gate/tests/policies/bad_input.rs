@@ -26,7 +26,7 @@ const SCHEMA: PolicyText<'static> = PolicyText {
     "#,
 };
 
-fn load(text: &str) -> Result<SafetyPolicies, PolicyError> {
+pub(crate) fn load(text: &str) -> Result<SafetyPolicies, PolicyError> {
     SafetyPolicies::load(
         &[PolicyText {
             name: "p.cedar",
@@ -36,7 +36,7 @@ fn load(text: &str) -> Result<SafetyPolicies, PolicyError> {
     )
 }
 
-fn refused(text: &str) -> (String, Place, String) {
+pub(crate) fn refused(text: &str) -> (String, Place, String) {
     match load(text).unwrap_err() {
         PolicyError::Syntax {
             policy,
@@ -57,7 +57,7 @@ fn refused(text: &str) -> (String, Place, String) {
     }
 }
 
-const OPEN: &str = "@id(\"open\") permit(principal, action, resource);\n";
+pub(crate) const OPEN: &str = "@id(\"open\") permit(principal, action, resource);\n";
 
 #[test]
 fn what_does_not_parse_is_named_with_its_place() {
@@ -288,4 +288,30 @@ fn actions_and_facts_that_do_not_fit_the_schema_are_refused() {
             "{error}"
         );
     }
+}
+
+#[test]
+fn the_digest_tells_any_two_sets_of_texts_apart() {
+    let text = |name, text| PolicyText { name, text };
+    let open = "permit(principal, action, resource);";
+    let spaced = "permit(principal, action, resource); ";
+    let sets = [
+        vec![],
+        vec![text("a", open)],
+        vec![text("a", spaced)],
+        vec![text("b", open)],
+        vec![text("a", ""), text("b", open)],
+        vec![text("b", open), text("a", "")],
+        vec![text("a", ""), text("", "")],
+    ];
+    let digest = |set: &[PolicyText<'_>]| SafetyPolicies::load(set, SCHEMA).unwrap().digest();
+    let digests: std::collections::BTreeSet<_> = sets.iter().map(|set| digest(set)).collect();
+    assert_eq!(digests.len(), sets.len());
+    assert_eq!(digest(&sets[1]), digest(&sets[1]));
+    let renamed = PolicyText {
+        name: "t.cedarschema",
+        ..SCHEMA
+    };
+    let other = SafetyPolicies::load(&sets[1], renamed).unwrap().digest();
+    assert!(!digests.contains(&other));
 }

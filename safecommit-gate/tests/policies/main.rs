@@ -7,6 +7,7 @@
 
 mod against_cedar;
 mod bad_input;
+mod deep;
 mod failing;
 mod files;
 mod plain;
