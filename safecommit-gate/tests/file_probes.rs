@@ -25,14 +25,19 @@ fn ask(root: &Path, path: &str, question: FileQuestion) -> String {
 fn ask_with(root: &Path, path: &str, question: FileQuestion, settings: &FileSettings) -> String {
     let workspace = Workspace::open(root).unwrap();
     let target = workspace.target(path).unwrap();
-    FileProbe::new(question).make(&workspace, &target, settings).to_string()
+    FileProbe::new(question)
+        .make(&workspace, &target, settings)
+        .to_string()
 }
 
 #[test]
 fn every_question_reveals_declared_facts_and_no_two_the_same() {
     let facts = file_facts().unwrap();
-    let mut revealed: Vec<&str> =
-        FileQuestion::ALL.iter().flat_map(|question| question.facts()).copied().collect();
+    let mut revealed: Vec<&str> = FileQuestion::ALL
+        .iter()
+        .flat_map(|question| question.facts())
+        .copied()
+        .collect();
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("x"), "x").unwrap();
     let workspace = Workspace::open(folder.path()).unwrap();
@@ -42,17 +47,28 @@ fn every_question_reveals_declared_facts_and_no_two_the_same() {
         let target = workspace.target(path).unwrap();
         for question in FileQuestion::ALL {
             let outcome = FileProbe::new(question).make(&workspace, &target, &settings);
-            let ProbeOutcome::Found(found) = outcome else { panic!("{question:?}: {outcome}") };
+            let ProbeOutcome::Found(found) = outcome else {
+                panic!("{question:?}: {outcome}")
+            };
             let names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
             assert_eq!(names, question.facts());
             for (name, value) in found {
                 let at = facts.position(name).unwrap();
-                assert!(facts.as_slice()[at].values().iter().any(|known| known == value));
+                assert!(
+                    facts.as_slice()[at]
+                        .values()
+                        .iter()
+                        .any(|known| known == value)
+                );
             }
         }
     }
     revealed.sort_unstable();
-    let mut declared: Vec<&str> = facts.as_slice().iter().map(safecommit_gate::Fact::name).collect();
+    let mut declared: Vec<&str> = facts
+        .as_slice()
+        .iter()
+        .map(safecommit_gate::Fact::name)
+        .collect();
     declared.sort_unstable();
     assert_eq!(revealed, declared);
 }
@@ -74,7 +90,10 @@ fn the_kind_is_told_without_following() {
     assert_eq!(kind("loop"), "kind=link writable_by=owner");
     assert_eq!(kind("none"), "kind=missing writable_by=owner");
     let socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
-    assert_eq!(kind("socket"), "failed: `socket` is a pipe, socket or device");
+    assert_eq!(
+        kind("socket"),
+        "failed: `socket` is a pipe, socket or device"
+    );
     drop(socket);
 }
 
@@ -98,7 +117,11 @@ fn a_location_is_where_every_link_has_been_followed() {
     ] {
         symlink(leads, root.join(name)).unwrap();
     }
-    symlink(root.canonicalize().unwrap().join("a"), root.join("absolute")).unwrap();
+    symlink(
+        root.canonicalize().unwrap().join("a"),
+        root.join("absolute"),
+    )
+    .unwrap();
     symlink(&outside, root.join("absolute_out")).unwrap();
     let sibling = format!("{}x", root.canonicalize().unwrap().display());
     symlink(sibling, root.join("same_beginning")).unwrap();
@@ -107,14 +130,29 @@ fn a_location_is_where_every_link_has_been_followed() {
         assert_eq!(location(path), "location=inside", "{path}");
     }
     for path in [
-        "up", "round", "dangling_out", "dangling_up", "second", "absolute_out", "same_beginning",
+        "up",
+        "round",
+        "dangling_out",
+        "dangling_up",
+        "second",
+        "absolute_out",
+        "same_beginning",
     ] {
         assert_eq!(location(path), "location=outside", "{path}");
     }
-    assert_eq!(location("loop"), "failed: `loop` leads through a loop of links");
+    assert_eq!(
+        location("loop"),
+        "failed: `loop` leads through a loop of links"
+    );
     assert!(location("through_file").starts_with("failed: "));
-    let refused = Workspace::open(&root).unwrap().target("/etc/passwd").unwrap_err();
-    assert_eq!(ProbeOutcome::of_refused_path(refused).to_string(), "location=outside");
+    let refused = Workspace::open(&root)
+        .unwrap()
+        .target("/etc/passwd")
+        .unwrap_err();
+    assert_eq!(
+        ProbeOutcome::of_refused_path(refused).to_string(),
+        "location=outside"
+    );
 }
 
 #[test]
@@ -125,16 +163,32 @@ fn a_tree_is_left_by_links_that_lead_out_of_it_only() {
     fs::create_dir(root.join("other")).unwrap();
     symlink("../lib/tool", root.join("t/bin/tool")).unwrap();
     symlink("loop", root.join("t/loop")).unwrap();
-    symlink(root.canonicalize().unwrap().join("t/bin"), root.join("t/absolute")).unwrap();
-    assert_eq!(ask(root, "t", FileQuestion::Tree), "leaves_tree=no owner=own");
+    symlink(
+        root.canonicalize().unwrap().join("t/bin"),
+        root.join("t/absolute"),
+    )
+    .unwrap();
+    assert_eq!(
+        ask(root, "t", FileQuestion::Tree),
+        "leaves_tree=no owner=own"
+    );
     symlink("../../other", root.join("t/bin/out")).unwrap();
-    assert_eq!(ask(root, "t", FileQuestion::Tree), "leaves_tree=link owner=own");
-    assert_eq!(ask(root, "t/bin/out", FileQuestion::Tree), "leaves_tree=no owner=own");
+    assert_eq!(
+        ask(root, "t", FileQuestion::Tree),
+        "leaves_tree=link owner=own"
+    );
+    assert_eq!(
+        ask(root, "t/bin/out", FileQuestion::Tree),
+        "leaves_tree=no owner=own"
+    );
     let mut settings = settings();
     settings.owner += 1;
     let other = ask_with(root, "t", FileQuestion::Tree, &settings);
     assert_eq!(other, "leaves_tree=link owner=other");
-    assert_eq!(ask_with(root, "none", FileQuestion::Tree, &settings), "leaves_tree=no owner=other");
+    assert_eq!(
+        ask_with(root, "none", FileQuestion::Tree, &settings),
+        "leaves_tree=no owner=other"
+    );
 }
 
 #[test]
@@ -144,9 +198,15 @@ fn one_owner_below_who_is_another_is_enough() {
     fs::create_dir_all(root.join("t/a")).unwrap();
     fs::write(root.join("t/a/x"), "").unwrap();
     match std::os::unix::fs::chown(root.join("t/a/x"), Some(12_345), None) {
-        Ok(()) => assert_eq!(ask(root, "t", FileQuestion::Tree), "leaves_tree=no owner=other"),
+        Ok(()) => assert_eq!(
+            ask(root, "t", FileQuestion::Tree),
+            "leaves_tree=no owner=other"
+        ),
         // Only a privileged user may give files away; the answer for everybody is that it is still one's own.
-        Err(_) => assert_eq!(ask(root, "t", FileQuestion::Tree), "leaves_tree=no owner=own"),
+        Err(_) => assert_eq!(
+            ask(root, "t", FileQuestion::Tree),
+            "leaves_tree=no owner=own"
+        ),
     }
 }
 
@@ -158,7 +218,9 @@ fn mounts_are_told_and_not_entered() {
     let identity = target.identity(&Limits::default()).unwrap().unwrap();
     assert_eq!((identity.content, identity.tree), (None, None));
     let ask = |question| {
-        FileProbe::new(question).make(&workspace, &target, &settings()).to_string()
+        FileProbe::new(question)
+            .make(&workspace, &target, &settings())
+            .to_string()
     };
     assert!(ask(FileQuestion::Status).starts_with("kind=mount"));
     assert!(ask(FileQuestion::Tree).starts_with("leaves_tree=mount"));
@@ -175,10 +237,15 @@ fn a_bind_mount_of_the_same_device_is_a_mount_too() {
     if let Ok(root) = std::env::var(INNER) {
         let root = Path::new(&root);
         let mut mount = Command::new("mount");
-        mount.arg("--bind").args([root.join("shared"), root.join("w/t/m")]);
+        mount
+            .arg("--bind")
+            .args([root.join("shared"), root.join("w/t/m")]);
         assert!(mount.status().unwrap().success());
         let w = root.join("w");
-        assert_eq!(ask(&w, "t", FileQuestion::Tree), "leaves_tree=mount owner=own");
+        assert_eq!(
+            ask(&w, "t", FileQuestion::Tree),
+            "leaves_tree=mount owner=own"
+        );
         assert!(ask(&w, "t/m", FileQuestion::Status).starts_with("kind=mount"));
         assert_eq!(ask(&w, "t/m/x", FileQuestion::Location), "location=outside");
         assert_eq!(ask(&w, "l", FileQuestion::Location), "location=outside");
@@ -198,17 +265,26 @@ fn a_bind_mount_of_the_same_device_is_a_mount_too() {
     assert_eq!(ask(&w, "l", FileQuestion::Location), "location=inside");
     let unshare = |program: &Path| {
         let mut command = Command::new("unshare");
-        command.args(["--user", "--map-root-user", "--mount"]).arg(program);
+        command
+            .args(["--user", "--map-root-user", "--mount"])
+            .arg(program);
         command
     };
     // A system may forbid name spaces to its users; then the mounts of the test above are all there is.
-    if unshare(Path::new("true")).status().is_ok_and(|status| status.success()) {
+    if unshare(Path::new("true"))
+        .status()
+        .is_ok_and(|status| status.success())
+    {
         let inner = unshare(&std::env::current_exe().unwrap())
             .args(["--exact", "a_bind_mount_of_the_same_device_is_a_mount_too"])
             .env(INNER, folder.path())
             .output()
             .unwrap();
-        assert!(inner.status.success(), "{}", String::from_utf8_lossy(&inner.stdout));
+        assert!(
+            inner.status.success(),
+            "{}",
+            String::from_utf8_lossy(&inner.stdout)
+        );
         assert!(String::from_utf8_lossy(&inner.stdout).contains("1 passed"));
     }
 }
@@ -222,7 +298,11 @@ fn a_copy_is_another_file_outside_the_target() {
     fs::write(root.join("t/a/same"), "precious").unwrap();
     fs::write(root.join("t/empty"), "").unwrap();
     let only = |path| ask(root, path, FileQuestion::Copies);
-    assert_eq!(only("t"), "only_copy=true", "a copy in the target goes with it");
+    assert_eq!(
+        only("t"),
+        "only_copy=true",
+        "a copy in the target goes with it"
+    );
     assert_eq!(only("t/x"), "only_copy=false");
     assert_eq!(only("t/empty"), "only_copy=false", "nothing is lost");
     assert_eq!(only("none"), "only_copy=false");
@@ -248,9 +328,15 @@ fn what_was_changed_since_the_memory_is_told_by_a_time_that_cannot_be_set_back()
     settings.memory = Some(Timestamp::now() + 1.second());
     let unchanged = "changed_since_memory=false";
     assert_eq!(ask_with(root, "t", FileQuestion::Age, &settings), unchanged);
-    assert_eq!(ask_with(root, "gone", FileQuestion::Age, &settings), "changed_since_memory=true");
+    assert_eq!(
+        ask_with(root, "gone", FileQuestion::Age, &settings),
+        "changed_since_memory=true"
+    );
     settings.memory = Some(Timestamp::now() - 1.hour());
-    let file = fs::File::options().write(true).open(root.join("t/a/x")).unwrap();
+    let file = fs::File::options()
+        .write(true)
+        .open(root.join("t/a/x"))
+        .unwrap();
     file.set_modified(std::time::UNIX_EPOCH).unwrap();
     for path in ["t", "t/a/x"] {
         let age = ask_with(root, path, FileQuestion::Age, &settings);
@@ -318,7 +404,10 @@ fn a_probe_that_fails_or_is_late_removes_no_world() {
     let mut few = settings();
     few.limits.entries = 100;
     let failed = make(FileQuestion::Copies, &few, second);
-    assert!(matches!(failed, ProbeOutcome::Failed(FileError::Limit { unit: "names", .. })));
+    assert!(matches!(
+        failed,
+        ProbeOutcome::Failed(FileError::Limit { unit: "names", .. })
+    ));
     assert!(failed.leaves_world(&facts, &world));
 }
 
@@ -336,7 +425,10 @@ fn a_probe_refuses_a_cost_a_timeout_and_an_error_rate_that_cannot_be() {
         (1.0, 1, 1.1),
         (1.0, 1, f64::NAN),
     ] {
-        assert!(with(cost, seconds, error_rate).is_err(), "{cost} {seconds} {error_rate}");
+        assert!(
+            with(cost, seconds, error_rate).is_err(),
+            "{cost} {seconds} {error_rate}"
+        );
     }
     assert!(with(2.0, 1, 1.0).is_ok());
 }
@@ -361,7 +453,10 @@ fn a_staged_diff_says_which_lines_would_change() {
     assert_eq!(lines("a\nb\nc"), (3, 1, 1));
     assert_eq!(lines(""), (1, 3, 0));
     let new = diff("new", "a\n").unwrap();
-    assert_eq!((new.before, new.first_line, new.removed, new.added), (None, 1, 0, 1));
+    assert_eq!(
+        (new.before, new.first_line, new.removed, new.added),
+        (None, 1, 0, 1)
+    );
     assert_eq!(diff("link", "a\n"), Err(FileError::Link("link".to_owned())));
 }
 
@@ -408,7 +503,10 @@ fn what_vanishes_and_comes_back_is_an_outcome() {
     let root = folder.path();
     fs::create_dir_all(root.join("t/stays")).unwrap();
     let workspace = Workspace::open(root).unwrap();
-    let targets = [workspace.target("t").unwrap(), workspace.target("t/d").unwrap()];
+    let targets = [
+        workspace.target("t").unwrap(),
+        workspace.target("t/d").unwrap(),
+    ];
     let settings = settings();
     let stop = std::sync::atomic::AtomicBool::new(false);
     let mut failures = 0;
@@ -422,7 +520,10 @@ fn what_vanishes_and_comes_back_is_an_outcome() {
             }
         });
         for _ in 0..300 {
-            for question in FileQuestion::ALL.into_iter().filter(|q| *q != FileQuestion::Repository) {
+            for question in FileQuestion::ALL
+                .into_iter()
+                .filter(|q| *q != FileQuestion::Repository)
+            {
                 for target in &targets {
                     match FileProbe::new(question).make(&workspace, target, &settings) {
                         ProbeOutcome::Found(_) => {}
@@ -451,7 +552,10 @@ fn what_is_denied_is_an_outcome_that_removes_nothing() {
         let program = folder.path().join("test");
         fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
         let inner = Command::new(program)
-            .args(["--exact", "what_is_denied_is_an_outcome_that_removes_nothing"])
+            .args([
+                "--exact",
+                "what_is_denied_is_an_outcome_that_removes_nothing",
+            ])
             .env(INNER, "")
             .current_dir("/")
             .uid(65_534)
@@ -459,7 +563,10 @@ fn what_is_denied_is_an_outcome_that_removes_nothing() {
             .output()
             .unwrap();
         let text = String::from_utf8_lossy(&inner.stdout);
-        assert!(inner.status.success() && text.contains("1 passed"), "{text}");
+        assert!(
+            inner.status.success() && text.contains("1 passed"),
+            "{text}"
+        );
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -474,12 +581,19 @@ fn what_is_denied_is_an_outcome_that_removes_nothing() {
     assert_eq!(ask(root, "t", FileQuestion::Copies), "only_copy=false");
     assert_eq!(ask(root, "t", FileQuestion::DryRun), "reversible=true");
     set_mode("kept", 0);
-    assert_eq!(ask(root, "t", FileQuestion::Copies), "only_copy=true", "none that can be seen");
+    assert_eq!(
+        ask(root, "t", FileQuestion::Copies),
+        "only_copy=true",
+        "none that can be seen"
+    );
     set_mode("t/closed", 0);
     let denied = "failed: access to `closed` is denied";
-    for question in
-        [FileQuestion::Tree, FileQuestion::Copies, FileQuestion::Age, FileQuestion::Patterns]
-    {
+    for question in [
+        FileQuestion::Tree,
+        FileQuestion::Copies,
+        FileQuestion::Age,
+        FileQuestion::Patterns,
+    ] {
         let mut settings = settings();
         settings.memory = Some(Timestamp::now());
         assert_eq!(ask_with(root, "t", question, &settings), denied);
@@ -489,15 +603,26 @@ fn what_is_denied_is_an_outcome_that_removes_nothing() {
     assert_eq!(refused, FileError::Denied("t/closed/x".to_owned()));
     let identity = workspace.target("t").unwrap().identity(&Limits::default());
     assert_eq!(identity, Err(FileError::Denied("closed".to_owned())));
-    assert_eq!(ask(root, "t/closed", FileQuestion::DryRun), "reversible=false");
+    assert_eq!(
+        ask(root, "t/closed", FileQuestion::DryRun),
+        "reversible=false"
+    );
     set_mode("t", 0o500);
     fs::write(root.join("file"), "").unwrap();
     assert_eq!(ask(root, "file", FileQuestion::DryRun), "reversible=true");
     set_mode("", 0o500);
     assert_eq!(ask(root, "file", FileQuestion::DryRun), "reversible=false");
     assert_eq!(ask(root, "new", FileQuestion::DryRun), "reversible=false");
-    assert_eq!(ask(Path::new("/"), "etc/passwd", FileQuestion::DryRun), "reversible=false");
-    for (path, mode) in [("", 0o700), ("t", 0o700), ("t/closed", 0o700), ("kept", 0o700)] {
+    assert_eq!(
+        ask(Path::new("/"), "etc/passwd", FileQuestion::DryRun),
+        "reversible=false"
+    );
+    for (path, mode) in [
+        ("", 0o700),
+        ("t", 0o700),
+        ("t/closed", 0o700),
+        ("kept", 0o700),
+    ] {
         set_mode(path, mode);
     }
 }

@@ -253,7 +253,12 @@ fn a_directory_that_is_swapped_for_a_link_a_thousand_times_is_never_followed() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                for (from, to) in [("dir", "third"), ("link", "dir"), ("dir", "link"), ("third", "dir")] {
+                for (from, to) in [
+                    ("dir", "third"),
+                    ("link", "dir"),
+                    ("dir", "link"),
+                    ("third", "dir"),
+                ] {
                     fs::rename(root.join(from), root.join(to)).unwrap();
                 }
             }

@@ -27,8 +27,20 @@ impl Numbers {
 
 const NAMES: [&[u8]; 7] = [b"a", b"b", b"c", b".env", b"\xff\xfe", b"x y", b"key.pem"];
 const LEADS: [&str; 14] = [
-    "a", "b", "../a", "../../b", "..", "../..", ".", "a/b/../c", "../w/t", "c/c", "../../../out",
-    "/etc", "b/../../t/a", "../../w/keep",
+    "a",
+    "b",
+    "../a",
+    "../../b",
+    "..",
+    "../..",
+    ".",
+    "a/b/../c",
+    "../w/t",
+    "c/c",
+    "../../../out",
+    "/etc",
+    "b/../../t/a",
+    "../../w/keep",
 ];
 
 /// Fills a directory with files, directories and links.
@@ -81,7 +93,11 @@ fn leads_to(path: &Path, border: &Path, hops: usize) -> Option<PathBuf> {
                         let to = fs::read_link(&reached).unwrap();
                         reached.pop();
                         let again = reached.join(to).join(rest.as_path());
-                        return if hops == 0 { None } else { leads_to(&again, border, hops - 1) };
+                        return if hops == 0 {
+                            None
+                        } else {
+                            leads_to(&again, border, hops - 1)
+                        };
                     }
                     Ok(found) => {
                         if !found.is_dir() && rest.clone().next().is_some() {
@@ -89,8 +105,14 @@ fn leads_to(path: &Path, border: &Path, hops: usize) -> Option<PathBuf> {
                         }
                     }
                     Err(_) => {
-                        let up = rest.clone().any(|component| component == Component::ParentDir);
-                        return Some(if up { "/".into() } else { reached.join(rest.as_path()) });
+                        let up = rest
+                            .clone()
+                            .any(|component| component == Component::ParentDir);
+                        return Some(if up {
+                            "/".into()
+                        } else {
+                            reached.join(rest.as_path())
+                        });
                     }
                 }
             }
@@ -104,8 +126,10 @@ fn leads_to(path: &Path, border: &Path, hops: usize) -> Option<PathBuf> {
 fn all_below(path: &Path, found: &mut Vec<PathBuf>) {
     found.push(path.to_owned());
     if fs::symlink_metadata(path).unwrap().is_dir() {
-        let mut names: Vec<OsString> =
-            fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let mut names: Vec<OsString> = fs::read_dir(path)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         names.sort();
         for name in names {
             all_below(&path.join(name), found);
@@ -133,7 +157,8 @@ fn listing(root: &Path) -> Vec<(PathBuf, u32, Vec<u8>)> {
 }
 
 fn is_secret(path: &Path) -> bool {
-    path.iter().any(|name| name == ".env" || name.as_bytes().ends_with(b".pem"))
+    path.iter()
+        .any(|name| name == ".env" || name.as_bytes().ends_with(b".pem"))
 }
 
 #[test]
@@ -142,7 +167,9 @@ fn a_thousand_random_trees_are_seen_as_by_a_plain_walk() {
     for seed in 1..=1000_u64 {
         let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         // In memory where there is such a place: a thousand trees take a disk half a minute.
-        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let folder = tempfile::tempdir_in("/dev/shm")
+            .or_else(|_| tempfile::tempdir())
+            .unwrap();
         let root = folder.path().canonicalize().unwrap().join("w");
         fs::create_dir_all(root.join("t")).unwrap();
         fs::create_dir(root.join("keep")).unwrap();
@@ -154,9 +181,12 @@ fn a_thousand_random_trees_are_seen_as_by_a_plain_walk() {
         let found = |path: &str, question: FileQuestion, fact: &str| {
             let target = workspace.target(path).unwrap();
             match FileProbe::new(question).make(&workspace, &target, &settings) {
-                ProbeOutcome::Found(found) => {
-                    found.iter().find(|(name, _)| *name == fact).unwrap().1.to_owned()
-                }
+                ProbeOutcome::Found(found) => found
+                    .iter()
+                    .find(|(name, _)| *name == fact)
+                    .unwrap()
+                    .1
+                    .to_owned(),
                 _ => "failed".to_owned(),
             }
         };
@@ -165,15 +195,26 @@ fn a_thousand_random_trees_are_seen_as_by_a_plain_walk() {
         all_below(&tree, &mut paths);
         let is_link = |path: &PathBuf| path.is_symlink();
 
-        let leaves = paths.iter().filter(|path| is_link(path)).any(|path| {
-            leads_to(path, &tree, 40).is_some_and(|to| !to.starts_with(&tree))
-        });
+        let leaves = paths
+            .iter()
+            .filter(|path| is_link(path))
+            .any(|path| leads_to(path, &tree, 40).is_some_and(|to| !to.starts_with(&tree)));
         let expected = if leaves { "link" } else { "no" };
-        assert_eq!(found("t", FileQuestion::Tree, "leaves_tree"), expected, "seed {seed}");
+        assert_eq!(
+            found("t", FileQuestion::Tree, "leaves_tree"),
+            expected,
+            "seed {seed}"
+        );
         leaving += usize::from(leaves);
 
-        let secret = paths.iter().any(|path| is_secret(path.strip_prefix(&root).unwrap()));
-        assert_eq!(found("t", FileQuestion::Patterns, "secret"), secret.to_string(), "seed {seed}");
+        let secret = paths
+            .iter()
+            .any(|path| is_secret(path.strip_prefix(&root).unwrap()));
+        assert_eq!(
+            found("t", FileQuestion::Patterns, "secret"),
+            secret.to_string(),
+            "seed {seed}"
+        );
 
         for name in ["a", "b", "c"] {
             let expected = match leads_to(&tree.join(name), &root, 40) {
@@ -182,7 +223,11 @@ fn a_thousand_random_trees_are_seen_as_by_a_plain_walk() {
                 Some(_) => "outside",
             };
             let path = format!("t/{name}");
-            assert_eq!(found(&path, FileQuestion::Location, "location"), expected, "seed {seed}");
+            assert_eq!(
+                found(&path, FileQuestion::Location, "location"),
+                expected,
+                "seed {seed}"
+            );
             failed += usize::from(expected == "failed");
             inside += usize::from(expected == "inside");
         }
@@ -190,28 +235,51 @@ fn a_thousand_random_trees_are_seen_as_by_a_plain_walk() {
         let mut elsewhere = Vec::new();
         all_below(&root.join("keep"), &mut elsewhere);
         let contents = |paths: &[PathBuf]| -> Vec<Vec<u8>> {
-            let files = paths.iter().filter(|path| fs::symlink_metadata(path).unwrap().is_file());
+            let files = paths
+                .iter()
+                .filter(|path| fs::symlink_metadata(path).unwrap().is_file());
             files.map(|path| fs::read(path).unwrap()).collect()
         };
         let kept = contents(&elsewhere);
         let is_lost = |content: &Vec<u8>| !content.is_empty() && !kept.contains(content);
         let lost = contents(&paths).iter().any(is_lost);
-        assert_eq!(found("t", FileQuestion::Copies, "only_copy"), lost.to_string(), "seed {seed}");
+        assert_eq!(
+            found("t", FileQuestion::Copies, "only_copy"),
+            lost.to_string(),
+            "seed {seed}"
+        );
         only += usize::from(lost);
 
         // As many names as there are, and no fewer, are enough.
         let target = workspace.target("t").unwrap();
-        let limits = Limits { entries: paths.len() as u64, ..Limits::default() };
+        let limits = Limits {
+            entries: paths.len() as u64,
+            ..Limits::default()
+        };
         let identity = target.identity(&limits).unwrap().unwrap();
-        let fewer = Limits { entries: paths.len() as u64 - 1, ..limits };
+        let fewer = Limits {
+            entries: paths.len() as u64 - 1,
+            ..limits
+        };
         assert!(target.identity(&fewer).is_err(), "seed {seed}");
         // Equal content digests are equal listings, and the other way round.
-        let listed = trees.entry(identity.content).or_insert_with(|| listing(&tree)).clone();
+        let listed = trees
+            .entry(identity.content)
+            .or_insert_with(|| listing(&tree))
+            .clone();
         assert_eq!(listed, listing(&tree), "seed {seed}");
     }
     let distinct: std::collections::BTreeSet<_> = trees.values().collect();
     assert_eq!(distinct.len(), trees.len());
-    for (what, count) in [("leaving", leaving), ("inside", inside), ("failed", failed), ("only", only)] {
-        assert!((30..=2970).contains(&count), "too few or too many of one sort: {what} {count}");
+    for (what, count) in [
+        ("leaving", leaving),
+        ("inside", inside),
+        ("failed", failed),
+        ("only", only),
+    ] {
+        assert!(
+            (30..=2970).contains(&count),
+            "too few or too many of one sort: {what} {count}"
+        );
     }
 }

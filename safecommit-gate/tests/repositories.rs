@@ -12,14 +12,25 @@ use safecommit_gate::{FileProbe, FileQuestion, FileSettings, ProbeOutcome, Works
 
 fn git(folder: &Path, arguments: &[&str]) {
     let done = Command::new("git")
-        .args(["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"])
+        .args([
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@example.org",
+            "-c",
+            "init.defaultBranch=main",
+        ])
         .args(arguments)
         .current_dir(folder)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()
         .unwrap();
-    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    assert!(
+        done.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&done.stderr)
+    );
 }
 
 fn repository(folder: &Path) {
@@ -37,7 +48,9 @@ fn ask(root: &Path, path: &str) -> String {
     let workspace = Workspace::open(root).unwrap();
     let target = workspace.target(path).unwrap();
     let probe = FileProbe::new(FileQuestion::Repository);
-    probe.make(&workspace, &target, &FileSettings::new().unwrap()).to_string()
+    probe
+        .make(&workspace, &target, &FileSettings::new().unwrap())
+        .to_string()
 }
 
 #[test]
@@ -48,7 +61,11 @@ fn clean_is_what_the_last_commit_has_byte_by_byte() {
     for path in ["src", "src/one", "src/link", "src/deep", ".gitignore"] {
         assert_eq!(ask(root, path), "tracked=clean", "{path}");
     }
-    assert_eq!(ask(&root.join("src"), "deep/two"), "tracked=clean", "a workspace in a repository");
+    assert_eq!(
+        ask(&root.join("src"), "deep/two"),
+        "tracked=clean",
+        "a workspace in a repository"
+    );
     assert_eq!(ask(root, "none"), "tracked=none");
     fs::create_dir(root.join("empty")).unwrap();
     assert_eq!(ask(root, "empty"), "tracked=clean");
@@ -57,7 +74,11 @@ fn clean_is_what_the_last_commit_has_byte_by_byte() {
     assert_eq!(ask(root, "src"), "tracked=dirty");
     assert_eq!(ask(root, "src/one"), "tracked=clean");
     git(root, &["add", "."]);
-    assert_eq!(ask(root, "src"), "tracked=dirty", "what is staged is in no commit");
+    assert_eq!(
+        ask(root, "src"),
+        "tracked=dirty",
+        "what is staged is in no commit"
+    );
     git(root, &["commit", "-qm", "second"]);
     assert_eq!(ask(root, "src"), "tracked=clean");
     fs::set_permissions(root.join("src/one"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -104,7 +125,11 @@ fn a_repository_that_goes_with_the_target_holds_nothing_for_it() {
     git(root, &["init", "-q"]);
     assert_eq!(ask(root, "clone"), "tracked=untracked", "no commit yet");
     fs::write(root.join(".gitignore"), "clone\n").unwrap();
-    assert_eq!(ask(root, "clone"), "tracked=untracked", "an ignored repository is one still");
+    assert_eq!(
+        ask(root, "clone"),
+        "tracked=untracked",
+        "an ignored repository is one still"
+    );
 }
 
 #[test]
@@ -117,7 +142,12 @@ fn bits_of_the_index_hide_nothing() {
     let path = root.join("src/one");
     let time = fs::metadata(&path).unwrap().modified().unwrap();
     fs::write(&path, "ONE\n").unwrap();
-    fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
     fs::write(root.join("src/deep/two"), "TWO\n").unwrap();
     assert_eq!(ask(root, "src/one"), "tracked=dirty");
     assert_eq!(ask(root, "src/deep"), "tracked=dirty");
@@ -175,12 +205,19 @@ fn no_program_that_a_repository_names_is_run() {
     }
     fs::write(root.join(".gitattributes"), "* filter=evil diff=evil\n").unwrap();
     fs::write(root.join("src/one"), "ONE\n").unwrap();
-    let marked = || fs::read_dir(&marks).unwrap().map(|mark| mark.unwrap().file_name());
+    let marked = || {
+        fs::read_dir(&marks)
+            .unwrap()
+            .map(|mark| mark.unwrap().file_name())
+    };
 
     // It is a trap indeed: git by itself runs what it names.
     let plain = config.replace("worktree = ", "notworktree = ");
     fs::write(root.join(".git/config"), plain).unwrap();
-    let trap = Command::new("git").args(["status", "--short"]).current_dir(&root).output();
+    let trap = Command::new("git")
+        .args(["status", "--short"])
+        .current_dir(&root)
+        .output();
     assert!(trap.is_ok());
     let sprung: Vec<_> = marked().collect();
     assert!(sprung.iter().any(|mark| mark == "filter"), "{sprung:?}");
@@ -191,7 +228,10 @@ fn no_program_that_a_repository_names_is_run() {
 
     fs::write(root.join(".git/config"), config).unwrap();
     fs::write(root.join("unknown"), "x").unwrap();
-    let before = fs::metadata(root.join(".git/index")).unwrap().modified().unwrap();
+    let before = fs::metadata(root.join(".git/index"))
+        .unwrap()
+        .modified()
+        .unwrap();
     assert_eq!(ask(&root, "src/one"), "tracked=dirty");
     assert_eq!(ask(&root, "src/deep"), "tracked=clean");
     assert_eq!(ask(&root, "src/link"), "tracked=clean");
@@ -200,14 +240,29 @@ fn no_program_that_a_repository_names_is_run() {
     let id = "f719efd430d52bcfc8566a43b2eb655688d38871";
     fs::remove_file(root.join(".git/objects").join(&id[..2]).join(&id[2..])).unwrap();
     let outcome = ask(&root, "src/deep");
-    assert!(outcome.starts_with("failed: git cannot be used: "), "{outcome}");
+    assert!(
+        outcome.starts_with("failed: git cannot be used: "),
+        "{outcome}"
+    );
     assert_eq!(ask(&root, "src/link"), "tracked=clean");
     fs::remove_dir_all(root.join(".git/objects")).unwrap();
     fs::create_dir(root.join(".git/objects")).unwrap();
     let outcome = ask(&root, "src/link");
-    assert!(outcome.starts_with("failed: git cannot be used: "), "{outcome}");
-    assert_eq!(marked().collect::<Vec<_>>(), Vec::<std::ffi::OsString>::new());
-    assert_eq!(fs::metadata(root.join(".git/index")).unwrap().modified().unwrap(), before);
+    assert!(
+        outcome.starts_with("failed: git cannot be used: "),
+        "{outcome}"
+    );
+    assert_eq!(
+        marked().collect::<Vec<_>>(),
+        Vec::<std::ffi::OsString>::new()
+    );
+    assert_eq!(
+        fs::metadata(root.join(".git/index"))
+            .unwrap()
+            .modified()
+            .unwrap(),
+        before
+    );
     assert!(!root.join(".git/index.lock").exists());
 }
 
@@ -217,8 +272,22 @@ fn a_damaged_repository_fails_and_removes_nothing() {
     let root = folder.path();
     repository(root);
     fs::write(root.join(".git/index"), "no index").unwrap();
-    let outcome = ask(root, "src");
-    assert!(outcome.starts_with("failed: git cannot be used: "), "{outcome}");
+    fs::write(root.join("src/new"), "new").unwrap();
+    assert_eq!(
+        ask(root, "src/deep"),
+        "tracked=clean",
+        "the commit has it without the index"
+    );
+    assert_eq!(
+        ask(root, "src"),
+        "failed: git cannot be used: it refuses, with code 128"
+    );
+    fs::write(root.join(".git/HEAD"), "no reference").unwrap();
+    let outcome = ask(root, "src/deep");
+    assert!(
+        outcome.starts_with("failed: git cannot be used: "),
+        "{outcome}"
+    );
 }
 
 #[test]
@@ -228,7 +297,10 @@ fn git_is_stopped_when_the_time_is_up() {
     repository(root);
     // Whoever opens this pipe for reading waits until somebody writes.
     fs::remove_file(root.join(".git/HEAD")).unwrap();
-    let made = Command::new("mkfifo").arg(root.join(".git/HEAD")).status().unwrap();
+    let made = Command::new("mkfifo")
+        .arg(root.join(".git/HEAD"))
+        .status()
+        .unwrap();
     assert!(made.success());
     let workspace = Workspace::open(root).unwrap();
     let target = workspace.target("src").unwrap();

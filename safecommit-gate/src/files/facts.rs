@@ -85,8 +85,9 @@ impl FileSettings {
 }
 
 /// Protected unless configured otherwise: the data of repositories and the settings of agents.
-pub const PROTECTED: [&str; 8] =
-    [".git", ".hg", ".svn", ".jj", ".claude", ".codex", ".cursor", ".gemini"];
+pub const PROTECTED: [&str; 8] = [
+    ".git", ".hg", ".svn", ".jj", ".claude", ".codex", ".cursor", ".gemini",
+];
 
 /// Secret unless configured otherwise: the usual names of keys and passwords.
 pub const SECRET: [&str; 18] = [

@@ -59,7 +59,9 @@ pub(crate) fn repository_facts(
             }
             Some((top, path)) => {
                 let mut look = Look::new(&top, path, &budget)?;
-                walk(target, &first, &mut budget, &mut |entry, budget| look.at(entry, budget))?;
+                walk(target, &first, &mut budget, &mut |entry, budget| {
+                    look.at(entry, budget)
+                })?;
                 look.finish()?
             }
         },
@@ -100,13 +102,12 @@ fn top_of_repository(
     }
 }
 
-/// A look at a target, name by name.
+/// A look at a target, name by name. What is committed needs two processes, anything else up to two more.
 struct Look {
     git: Git,
     objects: Objects,
     path: Vec<u8>,
     committed: BTreeMap<Vec<u8>, Committed>,
-    known: BTreeSet<Vec<u8>>,
     unknown: Vec<Vec<u8>>,
     worst: Tracked,
     has_repository: bool,
@@ -115,22 +116,28 @@ struct Look {
 impl Look {
     fn new(top: &OwnedFd, path: Vec<u8>, budget: &Budget) -> Result<Self, FileError> {
         let git = Git::at(top, budget.until())?;
+        let mut objects = git.objects()?;
         let mut committed = BTreeMap::new();
-        if let Some(commit) = git.last_commit()? {
-            let arguments: [&[u8]; 7] =
-                [b"ls-tree", b"-rlz", b"--full-tree", b"--end-of-options", commit.as_bytes(), b"--", &path];
+        if let Some(commit) = git.last_commit(&mut objects)? {
+            let arguments: [&[u8]; 7] = [
+                b"ls-tree",
+                b"-rlz",
+                b"--full-tree",
+                b"--end-of-options",
+                commit.as_bytes(),
+                b"--",
+                &path,
+            ];
             for record in split(&git.answer(&arguments)?) {
                 let (path, entry) = parse(record).ok_or_else(unreadable)?;
                 committed.insert(path, entry);
             }
         }
-        let known = git.answer(&[b"ls-files", b"-z", b"--cached", b"--full-name", b"--", &path])?;
         Ok(Self {
-            objects: git.objects()?,
             git,
+            objects,
             path,
             committed,
-            known: split(&known).map(<[u8]>::to_vec).collect(),
             unknown: Vec::new(),
             worst: Tracked::Clean,
             has_repository: false,
@@ -147,8 +154,6 @@ impl Look {
             if !is_same(entry, committed, &mut self.objects, budget)? {
                 self.worst = Tracked::Dirty;
             }
-        } else if self.known.contains(&path) {
-            self.worst = Tracked::Dirty;
         } else {
             self.unknown.push(path);
         }
@@ -156,19 +161,35 @@ impl Look {
     }
 
     fn finish(self) -> Result<Tracked, FileError> {
-        let unknown = match (self.worst, self.has_repository, self.unknown.is_empty()) {
-            (Tracked::Dirty, _, _) => return Ok(Tracked::Dirty),
-            (_, true, _) => Tracked::Untracked,
-            (_, false, true) => Tracked::Clean,
-            (_, false, false) => {
-                let ignored = self.git.ignored(&self.unknown)?;
-                let ignored: BTreeSet<&[u8]> =
-                    split(&ignored).filter_map(|path| path.strip_prefix(b"./")).collect();
-                let all = self.unknown.iter().all(|path| ignored.contains(&path[..]));
-                if all { Tracked::None } else { Tracked::Untracked }
-            }
-        };
-        Ok(self.worst.max(unknown))
+        if self.worst == Tracked::Dirty || self.unknown.is_empty() && !self.has_repository {
+            return Ok(self.worst);
+        }
+        let list: [&[u8]; 6] = [
+            b"ls-files",
+            b"-z",
+            b"--cached",
+            b"--full-name",
+            b"--",
+            &self.path,
+        ];
+        let staged = self.git.answer(&list)?;
+        let staged: BTreeSet<&[u8]> = split(&staged).collect();
+        if self.unknown.iter().any(|path| staged.contains(&path[..])) {
+            return Ok(Tracked::Dirty);
+        }
+        if self.has_repository {
+            return Ok(Tracked::Untracked);
+        }
+        let ignored = self.git.ignored(&self.unknown)?;
+        let ignored: BTreeSet<&[u8]> = split(&ignored)
+            .filter_map(|path| path.strip_prefix(b"./"))
+            .collect();
+        let all = self.unknown.iter().all(|path| ignored.contains(&path[..]));
+        Ok(if all {
+            Tracked::None
+        } else {
+            Tracked::Untracked
+        })
     }
 }
 
@@ -192,7 +213,9 @@ fn is_same(
     let (mut same, mut result) = (true, Ok(()));
     let mut compare = |part: &[u8]| {
         if result.is_ok() {
-            result = objects.read(part.len()).map(|object| same &= object == part);
+            result = objects
+                .read(part.len())
+                .map(|object| same &= object == part);
         }
     };
     if entry.status.kind == Kind::Link {
@@ -215,18 +238,29 @@ fn parse(record: &[u8]) -> Option<(Vec<u8>, Committed)> {
     let tab = record.iter().position(|&byte| byte == b'\t')?;
     let text = std::str::from_utf8(&record[..tab]).ok()?;
     let mut fields = text.split_ascii_whitespace();
-    let (mode, _, id, size) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    let (mode, _, id, size) = (
+        fields.next()?,
+        fields.next()?,
+        fields.next()?,
+        fields.next()?,
+    );
     let entry = Committed {
         mode: mode.as_bytes().to_vec(),
         id: id.to_owned(),
         // A nested repository has none, and of a missing object git does not know it.
-        size: if size == "-" { None } else { Some(size.parse().ok()?) },
+        size: if size == "-" {
+            None
+        } else {
+            Some(size.parse().ok()?)
+        },
     };
     Some((record[tab + 1..].to_vec(), entry))
 }
 
 fn split(records: &[u8]) -> impl Iterator<Item = &[u8]> {
-    records.split(|&byte| byte == 0).filter(|record| !record.is_empty())
+    records
+        .split(|&byte| byte == 0)
+        .filter(|record| !record.is_empty())
 }
 
 fn unreadable() -> FileError {

@@ -294,7 +294,12 @@ mod tests {
         let root = folder.path();
         std::fs::create_dir_all(root.join("a/b/c")).unwrap();
         std::fs::write(root.join("a/file"), "").unwrap();
-        for (leads, link) in [("b", "a/link"), ("/", "out"), ("..", "a/b/up"), ("loop", "loop")] {
+        for (leads, link) in [
+            ("b", "a/link"),
+            ("/", "out"),
+            ("..", "a/b/up"),
+            ("loop", "loop"),
+        ] {
             std::os::unix::fs::symlink(leads, root.join(link)).unwrap();
         }
         let workspace = Workspace::open(root).unwrap();
@@ -303,11 +308,17 @@ mod tests {
             "", "a", "a/b", "a/b/c", "a/link", "a/link/c", "a/file", "a/file/x", "out", "out/etc",
             "a/b/up", "a/b/up/b", "loop", "loop/x", "none", "none/x",
         ] {
-            let at_once = workspace.directory(path).map(|handle| status::of_handle(handle).unwrap());
+            let at_once = workspace
+                .directory(path)
+                .map(|handle| status::of_handle(handle).unwrap());
             let in_steps = descend(workspace.handle(), path);
             let in_steps = in_steps.map(|handle| status::of_handle(handle).unwrap());
             assert_eq!(at_once, in_steps, "{path}");
-            *(if at_once.is_ok() { &mut opened } else { &mut refused }) += 1;
+            *(if at_once.is_ok() {
+                &mut opened
+            } else {
+                &mut refused
+            }) += 1;
         }
         assert_eq!((opened, refused), (4, 12));
     }

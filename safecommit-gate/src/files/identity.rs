@@ -206,7 +206,11 @@ pub(crate) fn read_file(
         }
     }
     let after = status::of_handle(&file).map_err(|errno| entry.failed(errno))?;
-    if before == after { Ok(()) } else { Err(FileError::Changed(entry.shown())) }
+    if before == after {
+        Ok(())
+    } else {
+        Err(FileError::Changed(entry.shown()))
+    }
 }
 
 /// Opens a regular file for reading, without following a link and without waiting for the other end of a pipe.

@@ -179,7 +179,12 @@ impl FileProbe {
     /// # Errors
     ///
     /// [`FileProbeError`] for a cost that is not finite and above zero, no time, and an error rate outside [0, 1].
-    pub fn with(self, cost: f64, timeout: Duration, error_rate: f64) -> Result<Self, FileProbeError> {
+    pub fn with(
+        self,
+        cost: f64,
+        timeout: Duration,
+        error_rate: f64,
+    ) -> Result<Self, FileProbeError> {
         if !(cost.is_finite() && cost > 0.0) {
             return Err(FileProbeError::Cost(cost));
         }
@@ -267,7 +272,9 @@ impl ProbeOutcome {
     #[must_use]
     pub fn leaves(&self, fact: &str, value: &str) -> bool {
         match self {
-            Self::Found(found) => found.iter().all(|(name, only)| *name != fact || *only == value),
+            Self::Found(found) => found
+                .iter()
+                .all(|(name, only)| *name != fact || *only == value),
             Self::Failed(_) | Self::TimedOut => true,
         }
     }

@@ -65,8 +65,13 @@ impl Workspace {
             _ => {}
         }
         let place = self.status().place();
-        resolve_beneath(self.handle(), place, self.path(), path.as_os_str().as_bytes())
-            .map_err(|errno| failed(&shown, errno))
+        resolve_beneath(
+            self.handle(),
+            place,
+            self.path(),
+            path.as_os_str().as_bytes(),
+        )
+        .map_err(|errno| failed(&shown, errno))
     }
 
     /// Where a target leads; it must still be where it was when it was opened.
@@ -76,7 +81,9 @@ impl Workspace {
         let here = status::of_handle(self.directory(directory).map_err(|_| changed())?);
         let opened = status::of_handle(target.parent());
         match (here, opened) {
-            (Ok(here), Ok(opened)) if here.is_same_object(&opened) => self.resolve(target.relative()),
+            (Ok(here), Ok(opened)) if here.is_same_object(&opened) => {
+                self.resolve(target.relative())
+            }
             _ => Err(changed()),
         }
     }
@@ -113,8 +120,9 @@ pub(crate) fn resolve_beneath(
             }
             continue;
         }
-        let (at, place) =
-            opened.last().map_or((root, root_place), |(handle, place)| (handle.as_fd(), *place));
+        let (at, place) = opened.last().map_or((root, root_place), |(handle, place)| {
+            (handle.as_fd(), *place)
+        });
         let found = match status::of_name(at, place, &*name) {
             Err(Errno::NOENT) => return Ok(beneath_missing(names, name, pending)),
             found => found?,

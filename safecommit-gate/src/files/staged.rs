@@ -58,7 +58,9 @@ impl Target {
                     status: &status,
                 };
                 let mut bytes = Vec::new();
-                read_file(&entry, &mut limits.begin(), &mut |part| bytes.extend_from_slice(part))?;
+                read_file(&entry, &mut limits.begin(), &mut |part| {
+                    bytes.extend_from_slice(part);
+                })?;
                 Some(bytes)
             }
             Some(status) if status.kind == Kind::Link => {
@@ -113,7 +115,10 @@ pub(crate) fn dry_run_facts(
         }
     };
     let same_place = target.place() == workspace.status().place();
-    Ok(vec![("reversible", truth(writable && movable && same_place))])
+    Ok(vec![(
+        "reversible",
+        truth(writable && movable && same_place),
+    )])
 }
 
 /// Whether this process has access to a name in the directory of the target.

@@ -128,7 +128,12 @@ fn read(at: BorrowedFd<'_>, name: Option<&CStr>) -> Result<Status, Errno> {
         None => AtFlags::EMPTY_PATH,
     };
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
-    let stat = match statx(at, name.unwrap_or(c""), flags | AtFlags::NO_AUTOMOUNT, wanted) {
+    let stat = match statx(
+        at,
+        name.unwrap_or(c""),
+        flags | AtFlags::NO_AUTOMOUNT,
+        wanted,
+    ) {
         Err(Errno::NOSYS) => return read_without_mount(at, name),
         other => other?,
     };
@@ -188,7 +193,13 @@ mod tests {
         for name in [None, Some(c"file"), Some(c"link")] {
             let with = read(handle.as_fd(), name).unwrap();
             let without = read_without_mount(handle.as_fd(), name).unwrap();
-            assert_eq!(Status { mount: None, ..with }, without);
+            assert_eq!(
+                Status {
+                    mount: None,
+                    ..with
+                },
+                without
+            );
         }
         assert_eq!(read(handle.as_fd(), Some(c"none")), Err(Errno::NOENT));
     }

@@ -90,7 +90,10 @@ pub(crate) fn tree_facts(
         (false, true) => "link",
         (false, false) => "no",
     };
-    Ok(vec![("leaves_tree", leaves), ("owner", owner_name(all_own))])
+    Ok(vec![
+        ("leaves_tree", leaves),
+        ("owner", owner_name(all_own)),
+    ])
 }
 
 /// `changed_since_memory`: of a tree, whether anything in it was. The time of change is used too, which no program can
@@ -109,9 +112,8 @@ pub(crate) fn age_facts(
         changed = false;
         walk(target, &first, &mut limits.begin(), &mut |entry, _| {
             let times = [entry.status.modified, entry.status.changed];
-            let nanoseconds = |time: &(i64, u32)| {
-                i128::from(time.0) * 1_000_000_000 + i128::from(time.1)
-            };
+            let nanoseconds =
+                |time: &(i64, u32)| i128::from(time.0) * 1_000_000_000 + i128::from(time.1);
             changed |= times.iter().any(|time| nanoseconds(time) > known);
             Ok(())
         })?;
@@ -143,7 +145,10 @@ pub(crate) fn pattern_facts(
         }
     }
     let any = |patterns: &Patterns| truth(paths.iter().any(|path| patterns.matches(path)));
-    Ok(vec![("protected", any(&settings.protected)), ("secret", any(&settings.secret))])
+    Ok(vec![
+        ("protected", any(&settings.protected)),
+        ("secret", any(&settings.secret)),
+    ])
 }
 
 /// The value of a fact that is true or false.

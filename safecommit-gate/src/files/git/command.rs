@@ -1,7 +1,7 @@
 //! Git as a program that reads, in an environment of ours, and is stopped when its time is up.
 
 use std::ffi::OsStr;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -90,10 +90,15 @@ impl Git {
         if !cfg!(target_os = "linux") {
             return Err(FileError::NotSupported);
         }
-        let mut programs = FOLDERS.iter().map(|folder| PathBuf::from(folder).join("git"));
+        let mut programs = FOLDERS
+            .iter()
+            .map(|folder| PathBuf::from(folder).join("git"));
         let program = programs.find(|program| program.is_file());
         let program = program.ok_or_else(|| error("it is in none of the usual folders"))?;
-        let top = top.as_fd().try_clone_to_owned().map_err(|cause| error(&cause.to_string()))?;
+        let top = top
+            .as_fd()
+            .try_clone_to_owned()
+            .map_err(|cause| error(&cause.to_string()))?;
         Ok(Self {
             program,
             top,
@@ -102,16 +107,15 @@ impl Git {
     }
 
     /// The id of the last commit; `None` if there is none yet.
-    pub(super) fn last_commit(&self) -> Result<Option<String>, FileError> {
-        let (code, answer) =
-            self.run(&[b"rev-parse", b"--quiet", b"--verify", b"HEAD"], &[])?;
-        match code {
-            Some(0) => {
-                let id = String::from_utf8_lossy(&answer).trim().to_owned();
-                Ok(Some(id))
-            }
-            Some(1) => Ok(None),
-            code => Err(refused(code)),
+    pub(super) fn last_commit(&self, objects: &mut Objects) -> Result<Option<String>, FileError> {
+        if let Some(id) = objects.commit("HEAD")? {
+            return Ok(Some(id));
+        }
+        // Nothing may have been committed, or what was is lost.
+        match self.run(&[b"rev-parse", b"--quiet", b"--verify", b"HEAD"], &[])? {
+            (Some(1), _) => Ok(None),
+            (Some(0), _) => Err(error("an object is missing or damaged")),
+            (code, _) => Err(refused(code)),
         }
     }
 
@@ -127,8 +131,10 @@ impl Git {
     /// Those of the paths that are ignored, each with `./` in front, as git would take a colon there for a command, and
     /// a NUL after it.
     pub(super) fn ignored(&self, paths: &[Vec<u8>]) -> Result<Vec<u8>, FileError> {
-        let input: Vec<u8> =
-            paths.iter().flat_map(|path| [b"./", &path[..], b"\0"].concat()).collect();
+        let input: Vec<u8> = paths
+            .iter()
+            .flat_map(|path| [b"./", &path[..], b"\0"].concat())
+            .collect();
         match self.run(&[b"check-ignore", b"-z", b"--stdin"], &input)? {
             (Some(0 | 1), answer) => Ok(answer),
             (code, _) => Err(refused(code)),
@@ -166,10 +172,7 @@ impl Git {
         Ok((code, answer))
     }
 
-    fn start(
-        &self,
-        arguments: &[&[u8]],
-    ) -> Result<(Running, ChildStdin, ChildStdout), FileError> {
+    fn start(&self, arguments: &[&[u8]]) -> Result<(Running, ChildStdin, ChildStdout), FileError> {
         let mut command = Command::new(&self.program);
         command
             .args(OPTIONS)
@@ -181,8 +184,9 @@ impl Git {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        let mut child =
-            command.spawn().map_err(|cause| error(&format!("it does not start, {}", cause.kind())))?;
+        let mut child = command
+            .spawn()
+            .map_err(|cause| error(&format!("it does not start, {}", cause.kind())))?;
         let pipes = (child.stdin.take(), child.stdout.take());
         let running = Running::new(child, self.until);
         match pipes {
@@ -193,15 +197,46 @@ impl Git {
 }
 
 impl Objects {
+    /// The id of the commit of this name.
+    fn commit(&mut self, name: &str) -> Result<Option<String>, FileError> {
+        self.ask(name)?;
+        let mut line = String::new();
+        self.answers
+            .read_line(&mut line)
+            .map_err(|_| self.broken())?;
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        match fields[..] {
+            [] => Err(self.broken()),
+            [id, "commit", size] => {
+                let length = size
+                    .parse::<u64>()
+                    .ok()
+                    .filter(|size| *size < LONGEST_ANSWER);
+                let length = length.and_then(|size| usize::try_from(size).ok());
+                let length = length.ok_or_else(|| error("a commit is too long"))?;
+                self.read(length)?;
+                self.end()?;
+                Ok(Some(id.to_owned()))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Asks for a file or link of this size, which is then read by [`read`](Self::read).
     pub(super) fn begin(&mut self, id: &str, size: u64) -> Result<(), FileError> {
-        let asked = self.requests.write_all(format!("{id}\n").as_bytes());
-        asked.and_then(|()| self.requests.flush()).map_err(|_| self.broken())?;
+        self.ask(id)?;
         let expected = format!("{id} blob {size}\n");
         if self.read(expected.len())? == expected.as_bytes() {
             return Ok(());
         }
         Err(error("an object is missing or damaged"))
+    }
+
+    fn ask(&mut self, name: &str) -> Result<(), FileError> {
+        let asked = self.requests.write_all(format!("{name}\n").as_bytes());
+        asked
+            .and_then(|()| self.requests.flush())
+            .map_err(|_| self.broken())
     }
 
     /// The next bytes of the object.
@@ -259,20 +294,30 @@ impl Running {
     fn finish(mut self) -> Result<Option<i32>, FileError> {
         let ended = loop {
             // Held for a moment only, so that it can be stopped meanwhile.
-            let ended = self.child.lock().unwrap_or_else(PoisonError::into_inner).try_wait();
+            let ended = self
+                .child
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .try_wait();
             match ended {
                 Ok(None) => std::thread::sleep(Duration::from_micros(100)),
                 Ok(Some(status)) => break status.code(),
                 Err(cause) => return Err(error(&cause.to_string())),
             }
         };
-        if self.was_stopped() { Err(FileError::TimedOut("git".to_owned())) } else { Ok(ended) }
+        if self.was_stopped() {
+            Err(FileError::TimedOut("git".to_owned()))
+        } else {
+            Ok(ended)
+        }
     }
 
     /// Ends the watch, and says whether it had to stop git.
     fn was_stopped(&mut self) -> bool {
         self.done = None;
-        self.watch.take().is_some_and(|watch| watch.join().unwrap_or(false))
+        self.watch
+            .take()
+            .is_some_and(|watch| watch.join().unwrap_or(false))
     }
 }
 
