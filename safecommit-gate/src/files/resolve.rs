@@ -74,17 +74,41 @@ impl Workspace {
         .map_err(|errno| failed(&shown, errno))
     }
 
+    /// Whether the directory that a target was opened in still has its path beneath the workspace: it may have been moved
+    /// since, within or out of the workspace, and the handle with it.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let folder = tempfile::tempdir()?;
+    /// std::fs::create_dir_all(folder.path().join("root/dir"))?;
+    /// let workspace = safecommit_gate::Workspace::open(folder.path().join("root"))?;
+    /// let target = workspace.target("dir/file")?;
+    /// assert!(workspace.holds(&target)?);
+    /// std::fs::rename(folder.path().join("root/dir"), folder.path().join("moved"))?;
+    /// assert!(!workspace.holds(&target)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`] if the system refuses to tell.
+    pub fn holds(&self, target: &Target) -> Result<bool, FileError> {
+        let failed = |errno| FileError::of(target.relative(), errno);
+        let (directory, _) = target.relative().rsplit_once('/').unwrap_or(("", ""));
+        let here = match self.directory(directory) {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => return Ok(false),
+            other => status::of_handle(other.map_err(failed)?).map_err(failed)?,
+        };
+        Ok(here.is_same_object(&status::of_handle(target.parent()).map_err(failed)?))
+    }
+
     /// Where a target leads; it must still be where it was when it was opened.
     pub(crate) fn resolve_target(&self, target: &Target) -> Result<Resolution, FileError> {
-        let (directory, _) = target.relative().rsplit_once('/').unwrap_or((".", ""));
-        let changed = || FileError::Changed(target.relative().to_owned());
-        let here = status::of_handle(self.directory(directory).map_err(|_| changed())?);
-        let opened = status::of_handle(target.parent());
-        match (here, opened) {
-            (Ok(here), Ok(opened)) if here.is_same_object(&opened) => {
-                self.resolve(target.relative())
-            }
-            _ => Err(changed()),
+        if self.holds(target)? {
+            self.resolve(target.relative())
+        } else {
+            Err(FileError::Changed(target.relative().to_owned()))
         }
     }
 }

@@ -16,7 +16,7 @@ use super::status::{self, Kind, Place, Status};
 pub struct Limits {
     /// How many names, the first included.
     pub entries: u64,
-    /// How deep below the first name; a handle is open for each level.
+    /// How deep below the first name, at most 512: a handle is open for each level.
     pub depth: u64,
     /// How many bytes of content.
     pub bytes: u64,
@@ -48,6 +48,9 @@ pub(crate) struct Entry<'w> {
     /// What the system says about it.
     pub(crate) status: &'w Status,
 }
+
+/// No tree is walked deeper, whatever the limits say.
+const DEEPEST: u64 = 512;
 
 /// What is left of some limits.
 pub(crate) struct Budget {
@@ -87,7 +90,7 @@ impl Budget {
         self.check_time(entry)?;
         let limits = &self.limits;
         check(entry, self.entries, limits.entries, "names")?;
-        check(entry, depth, limits.depth, "levels")
+        check(entry, depth, limits.depth.min(DEEPEST), "levels")
     }
 
     pub(crate) fn read(&mut self, entry: &Entry<'_>, bytes: u64) -> Result<(), FileError> {
