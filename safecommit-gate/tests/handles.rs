@@ -176,6 +176,10 @@ fn a_copy_has_the_same_content_and_another_identity() {
     let (one, other) = (identity(&workspace, "t"), identity(&workspace, "u"));
     assert_eq!(one.content, other.content);
     assert_ne!(one.tree, other.tree);
+    fs::rename(root.join("u/a/x"), root.join("u/a/y")).unwrap();
+    assert_ne!(one.content, identity(&workspace, "u").content);
+    fs::rename(root.join("u/a/y"), root.join("u/a/x")).unwrap();
+    assert_eq!(one.content, identity(&workspace, "u").content);
     fs::write(root.join("u/a/y"), "").unwrap();
     assert_ne!(one.content, identity(&workspace, "u").content);
 }

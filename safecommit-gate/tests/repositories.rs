@@ -69,6 +69,8 @@ fn clean_is_what_the_last_commit_has_byte_by_byte() {
     assert_eq!(ask(root, "none"), "tracked=none");
     fs::create_dir(root.join("empty")).unwrap();
     assert_eq!(ask(root, "empty"), "tracked=clean");
+    fs::write(root.join("src/deep/two"), "two\nthree\n").unwrap();
+    assert_eq!(ask(root, "src/deep/two"), "tracked=dirty");
     fs::write(root.join("src/deep/two"), "TWO\n").unwrap();
     assert_eq!(ask(root, "src/deep/two"), "tracked=dirty");
     assert_eq!(ask(root, "src"), "tracked=dirty");
