@@ -16,7 +16,7 @@ const MOST_LINKS: usize = 40;
 
 /// Where a path leads when every link on the way, the last included, is followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resolution {
+pub enum Location {
     /// Beneath the workspace, at this path without links.
     Inside {
         /// The path relative to the workspace; empty for the workspace itself.
@@ -35,7 +35,7 @@ impl Workspace {
     /// comes back.
     ///
     /// ```
-    /// use safecommit_gate::{Resolution, Workspace};
+    /// use safecommit_gate::{Location, Workspace};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let folder = tempfile::tempdir()?;
@@ -43,8 +43,8 @@ impl Workspace {
     /// std::os::unix::fs::symlink("/usr/share", folder.path().join("run/latest"))?;
     /// std::os::unix::fs::symlink("run/../run", folder.path().join("short"))?;
     /// let workspace = Workspace::open(folder.path())?;
-    /// assert_eq!(workspace.resolve("run/latest")?, Resolution::Outside);
-    /// let inside = Resolution::Inside { path: "run/new".into(), missing: true };
+    /// assert_eq!(workspace.resolve("run/latest")?, Location::Outside);
+    /// let inside = Location::Inside { path: "run/new".into(), missing: true };
     /// assert_eq!(workspace.resolve("short/new")?, inside);
     /// # Ok(())
     /// # }
@@ -54,7 +54,7 @@ impl Workspace {
     ///
     /// [`FileError`] for an empty path, one with a NUL, a loop of links, something on the way that is denied, no
     /// directory, or changes meanwhile.
-    pub fn resolve(&self, path: impl AsRef<Path>) -> Result<Resolution, FileError> {
+    pub fn resolve(&self, path: impl AsRef<Path>) -> Result<Location, FileError> {
         let path = path.as_ref();
         let shown = path.to_string_lossy();
         match path.as_os_str().as_bytes() {
@@ -104,7 +104,7 @@ impl Workspace {
     }
 
     /// Where a target leads; it must still be where it was when it was opened.
-    pub(crate) fn resolve_target(&self, target: &Target) -> Result<Resolution, FileError> {
+    pub(crate) fn resolve_target(&self, target: &Target) -> Result<Location, FileError> {
         if self.holds(target)? {
             self.resolve(target.relative())
         } else {
@@ -128,19 +128,19 @@ pub(crate) fn resolve_beneath(
     root_place: Place,
     root_path: &Path,
     path: &[u8],
-) -> Result<Resolution, Errno> {
+) -> Result<Location, Errno> {
     let mut opened: Vec<(OwnedFd, Place)> = Vec::new();
     let mut names: Vec<Vec<u8>> = Vec::new();
     let mut pending: Vec<Vec<u8>> = Vec::new();
     let mut links = 0;
     if !push_path(&mut pending, root_path, path) {
-        return Ok(Resolution::Outside);
+        return Ok(Location::Outside);
     }
     while let Some(name) = pending.pop() {
         if name == b".." {
             opened.pop();
             if names.pop().is_none() {
-                return Ok(Resolution::Outside);
+                return Ok(Location::Outside);
             }
             continue;
         }
@@ -152,7 +152,7 @@ pub(crate) fn resolve_beneath(
             found => found?,
         };
         match found.kind {
-            Kind::Mount => return Ok(Resolution::Outside),
+            Kind::Mount => return Ok(Location::Outside),
             Kind::Link => {
                 links += 1;
                 if links > MOST_LINKS {
@@ -164,7 +164,7 @@ pub(crate) fn resolve_beneath(
                     names.clear();
                 }
                 if !push_path(&mut pending, root_path, leads.as_bytes()) {
-                    return Ok(Resolution::Outside);
+                    return Ok(Location::Outside);
                 }
             }
             Kind::Directory => {
@@ -209,17 +209,17 @@ fn push_path(pending: &mut Vec<Vec<u8>>, root_path: &Path, path: &[u8]) -> bool 
 }
 
 /// Below a missing name nothing can be looked up, so a component `..` there counts as leading out.
-fn beneath_missing(mut names: Vec<Vec<u8>>, name: Vec<u8>, pending: Vec<Vec<u8>>) -> Resolution {
+fn beneath_missing(mut names: Vec<Vec<u8>>, name: Vec<u8>, pending: Vec<Vec<u8>>) -> Location {
     names.push(name);
     names.extend(pending.into_iter().rev());
     if names.iter().any(|name| name == b"..") {
-        return Resolution::Outside;
+        return Location::Outside;
     }
     inside(&names, true)
 }
 
-fn inside(names: &[Vec<u8>], missing: bool) -> Resolution {
-    Resolution::Inside {
+fn inside(names: &[Vec<u8>], missing: bool) -> Location {
+    Location::Inside {
         path: PathBuf::from(OsString::from_vec(names.join(&b'/'))),
         missing,
     }
