@@ -20,7 +20,7 @@ pub use handle::{Target, Workspace};
 pub use identity::{Digest, DigestError, Identity};
 pub use patterns::{PatternError, Patterns};
 pub use probe::{FileProbe, FileProbeError, FileQuestion, ProbeOutcome, SideEffect};
-pub use resolve::Resolution;
+pub use resolve::Location;
 pub use staged::StagedDiff;
 pub use status::{Kind, Status};
 pub use walk::Limits;

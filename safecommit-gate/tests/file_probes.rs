@@ -324,7 +324,10 @@ fn what_was_changed_since_the_memory_is_told_by_a_time_that_cannot_be_set_back()
     fs::create_dir_all(root.join("t/a")).unwrap();
     fs::write(root.join("t/a/x"), "x").unwrap();
     let mut settings = settings();
-    assert_eq!(ask_with(root, "t", FileQuestion::Age, &settings), "");
+    assert_eq!(
+        ask_with(root, "t", FileQuestion::Age, &settings),
+        "nothing found"
+    );
     settings.memory = Some(Timestamp::now() + 1.second());
     let unchanged = "changed_since_memory=false";
     assert_eq!(ask_with(root, "t", FileQuestion::Age, &settings), unchanged);

@@ -176,6 +176,10 @@ fn a_copy_has_the_same_content_and_another_identity() {
     let (one, other) = (identity(&workspace, "t"), identity(&workspace, "u"));
     assert_eq!(one.content, other.content);
     assert_ne!(one.tree, other.tree);
+    fs::rename(root.join("u/a/x"), root.join("u/a/y")).unwrap();
+    assert_ne!(one.content, identity(&workspace, "u").content);
+    fs::rename(root.join("u/a/y"), root.join("u/a/x")).unwrap();
+    assert_eq!(one.content, identity(&workspace, "u").content);
     fs::write(root.join("u/a/y"), "").unwrap();
     assert_ne!(one.content, identity(&workspace, "u").content);
 }
@@ -209,6 +213,38 @@ fn limits_are_errors_and_never_half_an_identity() {
         target.identity(&none),
         Err(FileError::TimedOut(_))
     ));
+}
+
+#[test]
+fn a_very_deep_tree_is_an_error_and_no_overflow() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    // Deeper than a path can be long, so it is made step by step.
+    let name = "a-name-that-is-long";
+    let mode = rustix::fs::Mode::from_raw_mode(0o700);
+    let flags = rustix::fs::OFlags::DIRECTORY;
+    let mut at = workspace.handle().try_clone_to_owned().unwrap();
+    for _ in 0..600 {
+        rustix::fs::mkdirat(&at, name, mode).unwrap();
+        at = rustix::fs::openat(&at, name, flags, rustix::fs::Mode::empty()).unwrap();
+    }
+    let unlimited = Limits {
+        depth: u64::MAX,
+        ..Limits::default()
+    };
+    let deep = workspace.target(name).unwrap().identity(&unlimited);
+    assert!(
+        matches!(
+            deep,
+            Err(FileError::Limit {
+                unit: "levels",
+                limit: 512,
+                ..
+            })
+        ),
+        "{deep:?}"
+    );
+    fs::remove_dir_all(folder.path().join(name)).unwrap();
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use safecommit_gate::{FileProbe, FileQuestion, FileSettings, ProbeOutcome, Workspace};
+use safecommit_gate::{FileProbe, FileQuestion, FileSettings, Limits, ProbeOutcome, Workspace};
 
 fn git(folder: &Path, arguments: &[&str]) {
     let done = Command::new("git")
@@ -69,6 +69,8 @@ fn clean_is_what_the_last_commit_has_byte_by_byte() {
     assert_eq!(ask(root, "none"), "tracked=none");
     fs::create_dir(root.join("empty")).unwrap();
     assert_eq!(ask(root, "empty"), "tracked=clean");
+    fs::write(root.join("src/deep/two"), "two\nthree\n").unwrap();
+    assert_eq!(ask(root, "src/deep/two"), "tracked=dirty");
     fs::write(root.join("src/deep/two"), "TWO\n").unwrap();
     assert_eq!(ask(root, "src/deep/two"), "tracked=dirty");
     assert_eq!(ask(root, "src"), "tracked=dirty");
@@ -272,10 +274,53 @@ fn a_damaged_repository_fails_and_removes_nothing() {
     let root = folder.path();
     repository(root);
     fs::write(root.join(".git/index"), "no index").unwrap();
-    let outcome = ask(root, "src");
+    fs::write(root.join("src/new"), "new").unwrap();
+    assert_eq!(
+        ask(root, "src/deep"),
+        "tracked=clean",
+        "the commit has it without the index"
+    );
+    assert_eq!(
+        ask(root, "src"),
+        "failed: git cannot be used: it refuses, with code 128"
+    );
+    fs::write(root.join(".git/HEAD"), "no reference").unwrap();
+    let outcome = ask(root, "src/deep");
     assert!(
         outcome.starts_with("failed: git cannot be used: "),
         "{outcome}"
+    );
+}
+
+#[test]
+fn no_probe_changes_anything() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("root");
+    fs::create_dir(&root).unwrap();
+    repository(&root);
+    fs::write(root.join("src/one"), "one\n").unwrap();
+    fs::write(root.join("src/new"), "new").unwrap();
+    let around = Workspace::open(folder.path()).unwrap();
+    let all = around.target("root").unwrap();
+    let before = all.identity(&Limits::default()).unwrap().unwrap();
+    let workspace = Workspace::open(&root).unwrap();
+    let mut settings = FileSettings::new().unwrap();
+    settings.memory = Some(jiff::Timestamp::UNIX_EPOCH);
+    for path in ["src", "src/one", "src/link", "none"] {
+        let target = workspace.target(path).unwrap();
+        for question in FileQuestion::ALL {
+            let outcome = FileProbe::new(question).make(&workspace, &target, &settings);
+            assert!(matches!(outcome, ProbeOutcome::Found(_)), "{outcome}");
+        }
+        let content = target.staged_diff(b"other", &Limits::default());
+        assert_eq!(content.is_ok(), ["src/one", "none"].contains(&path));
+    }
+    assert_eq!(all.identity(&Limits::default()).unwrap().unwrap(), before);
+    fs::write(root.join("src/one"), "one\n").unwrap();
+    let after = all.identity(&Limits::default()).unwrap().unwrap();
+    assert_ne!(
+        after, before,
+        "even the same bytes written again would be seen"
     );
 }
 

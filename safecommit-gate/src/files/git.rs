@@ -102,13 +102,12 @@ fn top_of_repository(
     }
 }
 
-/// A look at a target, name by name.
+/// A look at a target, name by name. What is committed needs two processes, anything else up to two more.
 struct Look {
     git: Git,
     objects: Objects,
     path: Vec<u8>,
     committed: BTreeMap<Vec<u8>, Committed>,
-    known: BTreeSet<Vec<u8>>,
     unknown: Vec<Vec<u8>>,
     worst: Tracked,
     has_repository: bool,
@@ -117,8 +116,9 @@ struct Look {
 impl Look {
     fn new(top: &OwnedFd, path: Vec<u8>, budget: &Budget) -> Result<Self, FileError> {
         let git = Git::at(top, budget.until())?;
+        let mut objects = git.objects()?;
         let mut committed = BTreeMap::new();
-        if let Some(commit) = git.last_commit()? {
+        if let Some(commit) = git.last_commit(&mut objects)? {
             let arguments: [&[u8]; 7] = [
                 b"ls-tree",
                 b"-rlz",
@@ -133,20 +133,11 @@ impl Look {
                 committed.insert(path, entry);
             }
         }
-        let known = git.answer(&[
-            b"ls-files",
-            b"-z",
-            b"--cached",
-            b"--full-name",
-            b"--",
-            &path,
-        ])?;
         Ok(Self {
-            objects: git.objects()?,
             git,
+            objects,
             path,
             committed,
-            known: split(&known).map(<[u8]>::to_vec).collect(),
             unknown: Vec::new(),
             worst: Tracked::Clean,
             has_repository: false,
@@ -163,8 +154,6 @@ impl Look {
             if !is_same(entry, committed, &mut self.objects, budget)? {
                 self.worst = Tracked::Dirty;
             }
-        } else if self.known.contains(&path) {
-            self.worst = Tracked::Dirty;
         } else {
             self.unknown.push(path);
         }
@@ -172,24 +161,35 @@ impl Look {
     }
 
     fn finish(self) -> Result<Tracked, FileError> {
-        let unknown = match (self.worst, self.has_repository, self.unknown.is_empty()) {
-            (Tracked::Dirty, _, _) => return Ok(Tracked::Dirty),
-            (_, true, _) => Tracked::Untracked,
-            (_, false, true) => Tracked::Clean,
-            (_, false, false) => {
-                let ignored = self.git.ignored(&self.unknown)?;
-                let ignored: BTreeSet<&[u8]> = split(&ignored)
-                    .filter_map(|path| path.strip_prefix(b"./"))
-                    .collect();
-                let all = self.unknown.iter().all(|path| ignored.contains(&path[..]));
-                if all {
-                    Tracked::None
-                } else {
-                    Tracked::Untracked
-                }
-            }
-        };
-        Ok(self.worst.max(unknown))
+        if self.worst == Tracked::Dirty || self.unknown.is_empty() && !self.has_repository {
+            return Ok(self.worst);
+        }
+        let list: [&[u8]; 6] = [
+            b"ls-files",
+            b"-z",
+            b"--cached",
+            b"--full-name",
+            b"--",
+            &self.path,
+        ];
+        let staged = self.git.answer(&list)?;
+        let staged: BTreeSet<&[u8]> = split(&staged).collect();
+        if self.unknown.iter().any(|path| staged.contains(&path[..])) {
+            return Ok(Tracked::Dirty);
+        }
+        if self.has_repository {
+            return Ok(Tracked::Untracked);
+        }
+        let ignored = self.git.ignored(&self.unknown)?;
+        let ignored: BTreeSet<&[u8]> = split(&ignored)
+            .filter_map(|path| path.strip_prefix(b"./"))
+            .collect();
+        let all = self.unknown.iter().all(|path| ignored.contains(&path[..]));
+        Ok(if all {
+            Tracked::None
+        } else {
+            Tracked::Untracked
+        })
     }
 }
 

@@ -25,7 +25,7 @@ struct Pattern(Vec<Vec<u8>>);
 
 /// A pattern that could never match.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no pattern: it needs a component, and none that is `.` or `..`")]
+#[error("`{0}` is no pattern: it needs from 1 to 60 components, and none that is `.` or `..`")]
 pub struct PatternError(String);
 
 impl Patterns {
@@ -33,7 +33,7 @@ impl Patterns {
     ///
     /// # Errors
     ///
-    /// [`PatternError`] for one without a component, or with a component `.` or `..`.
+    /// [`PatternError`] for one without a component, with more than 60, or with a component `.` or `..`.
     pub fn new<P: AsRef<str>>(patterns: impl IntoIterator<Item = P>) -> Result<Self, PatternError> {
         let parse = |pattern: P| Pattern::parse(pattern.as_ref());
         patterns
@@ -46,13 +46,7 @@ impl Patterns {
     /// Whether a path relative to the workspace, or a directory above it, matches one of the patterns.
     #[must_use]
     pub fn matches(&self, path: &[u8]) -> bool {
-        let names: Vec<&[u8]> = path
-            .split(|&byte| byte == b'/')
-            .filter(|name| !name.is_empty())
-            .collect();
-        self.0
-            .iter()
-            .any(|pattern| (1..=names.len()).any(|end| pattern.matches(&names[..end])))
+        self.0.iter().any(|pattern| pattern.matches(path))
     }
 }
 
@@ -63,7 +57,9 @@ impl Pattern {
             .filter(|component| !component.is_empty())
             .map(|component| component.to_ascii_lowercase().into_bytes())
             .collect();
-        if components.is_empty() || components.iter().any(|name| name == b"." || name == b"..") {
+        if !(1..=60).contains(&components.len())
+            || components.iter().any(|name| name == b"." || name == b"..")
+        {
             return Err(PatternError(text.to_owned()));
         }
         if !text.contains('/') {
@@ -72,35 +68,42 @@ impl Pattern {
         Ok(Self(components))
     }
 
-    /// Which prefixes of the pattern match the names so far, extended name by name: never more than names times
-    /// components steps.
-    fn matches(&self, names: &[&[u8]]) -> bool {
-        let last = self.0.len();
-        let mut reached = vec![false; last + 1];
-        reached[0] = true;
-        self.skip(&mut reached);
-        for name in names {
-            let mut next = vec![false; last + 1];
-            for (at, component) in self.0.iter().enumerate().filter(|(at, _)| reached[*at]) {
+    /// Whether the names, or the first of them, match. Bit n of what is reached says that the first n components of the
+    /// pattern match the names so far.
+    fn matches(&self, path: &[u8]) -> bool {
+        let all = 1 << self.0.len();
+        let mut reached = self.skip(1);
+        for name in path
+            .split(|&byte| byte == b'/')
+            .filter(|name| !name.is_empty())
+        {
+            let mut next: u64 = 0;
+            for (at, component) in self.0.iter().enumerate() {
+                if reached & 1 << at == 0 {
+                    continue;
+                }
                 if component == b"**" {
-                    next[at] = true;
+                    next |= 1 << at;
                 } else if matches_name(component, name) {
-                    next[at + 1] = true;
+                    next |= 1 << (at + 1);
                 }
             }
-            self.skip(&mut next);
-            reached = next;
+            reached = self.skip(next);
+            if reached & all != 0 {
+                return true;
+            }
         }
-        reached[last]
+        false
     }
 
     /// `**` may stand for no component.
-    fn skip(&self, reached: &mut [bool]) {
+    fn skip(&self, mut reached: u64) -> u64 {
         for (at, component) in self.0.iter().enumerate() {
-            if reached[at] && component == b"**" {
-                reached[at + 1] = true;
+            if reached & 1 << at != 0 && component == b"**" {
+                reached |= 1 << (at + 1);
             }
         }
+        reached
     }
 }
 
@@ -178,9 +181,11 @@ mod tests {
         assert!(matches("**/b", "b") && matches("**/b", "x/y/b/z"));
         assert!(matches("b", "x/b/y") && !matches("/b", "x/b"));
         assert!(!matches("*.key", "key") && matches("*.key", "x/.KEY"));
-        for wrong in ["", "/", "..", "a/./b"] {
+        for wrong in ["", "/", "..", "a/./b", &"a/".repeat(61)] {
             assert!(Patterns::new([wrong]).is_err(), "{wrong}");
         }
+        assert!(matches(&"a/".repeat(60), &"a/".repeat(60)));
+        assert!(!matches("/a", "") && matches("**", "a") && !matches("a/**/**/c", "a/b"));
         assert!(!Patterns::default().matches(b"a"));
     }
 }

@@ -104,11 +104,11 @@ impl FileQuestion {
     /// Every question, in the order of what their probes cost.
     pub const ALL: [Self; 8] = [
         Self::Status,
-        Self::Location,
         Self::DryRun,
-        Self::Patterns,
+        Self::Location,
         Self::Age,
         Self::Tree,
+        Self::Patterns,
         Self::Repository,
         Self::Copies,
     ];
@@ -156,15 +156,17 @@ impl FileQuestion {
 
 impl FileProbe {
     /// The question with its default cost and timeout, and no error rate: what the system says of its own names is not
-    /// wrong. Costs stand to each other roughly as durations on a small tree do, with a look at one name as 1.
+    /// wrong. Costs are in the order of the durations, but closer together, since even the longest is short beside a
+    /// question to a person: one name is looked at, then those of the target, then another program starts, then the
+    /// whole workspace is searched.
     #[must_use]
     pub const fn new(question: FileQuestion) -> Self {
         let (cost, seconds) = match question {
-            FileQuestion::Status | FileQuestion::Location | FileQuestion::DryRun => (1.0, 2),
-            FileQuestion::Patterns | FileQuestion::Age => (2.0, 10),
-            FileQuestion::Tree => (4.0, 10),
+            FileQuestion::Status | FileQuestion::DryRun => (1.0, 2),
+            FileQuestion::Location => (2.0, 2),
+            FileQuestion::Age | FileQuestion::Tree | FileQuestion::Patterns => (4.0, 10),
             FileQuestion::Repository => (16.0, 10),
-            FileQuestion::Copies => (64.0, 30),
+            FileQuestion::Copies => (32.0, 30),
         };
         Self {
             question,
@@ -289,10 +291,11 @@ impl ProbeOutcome {
     }
 }
 
-/// `kind=file writable_by=owner`, `failed: ...` or `timed out`.
+/// `kind=file writable_by=owner`, `nothing found`, `failed: ...` or `timed out`.
 impl fmt::Display for ProbeOutcome {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Found(found) if found.is_empty() => out.write_str("nothing found"),
             Self::Found(found) => {
                 for (at, (fact, value)) in found.iter().enumerate() {
                     write!(out, "{}{fact}={value}", if at > 0 { " " } else { "" })?;

@@ -16,7 +16,7 @@ const MOST_LINKS: usize = 40;
 
 /// Where a path leads when every link on the way, the last included, is followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resolution {
+pub enum Location {
     /// Beneath the workspace, at this path without links.
     Inside {
         /// The path relative to the workspace; empty for the workspace itself.
@@ -35,7 +35,7 @@ impl Workspace {
     /// comes back.
     ///
     /// ```
-    /// use safecommit_gate::{Resolution, Workspace};
+    /// use safecommit_gate::{Location, Workspace};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let folder = tempfile::tempdir()?;
@@ -43,8 +43,8 @@ impl Workspace {
     /// std::os::unix::fs::symlink("/usr/share", folder.path().join("run/latest"))?;
     /// std::os::unix::fs::symlink("run/../run", folder.path().join("short"))?;
     /// let workspace = Workspace::open(folder.path())?;
-    /// assert_eq!(workspace.resolve("run/latest")?, Resolution::Outside);
-    /// let inside = Resolution::Inside { path: "run/new".into(), missing: true };
+    /// assert_eq!(workspace.resolve("run/latest")?, Location::Outside);
+    /// let inside = Location::Inside { path: "run/new".into(), missing: true };
     /// assert_eq!(workspace.resolve("short/new")?, inside);
     /// # Ok(())
     /// # }
@@ -54,7 +54,7 @@ impl Workspace {
     ///
     /// [`FileError`] for an empty path, one with a NUL, a loop of links, something on the way that is denied, no
     /// directory, or changes meanwhile.
-    pub fn resolve(&self, path: impl AsRef<Path>) -> Result<Resolution, FileError> {
+    pub fn resolve(&self, path: impl AsRef<Path>) -> Result<Location, FileError> {
         let path = path.as_ref();
         let shown = path.to_string_lossy();
         match path.as_os_str().as_bytes() {
@@ -74,17 +74,41 @@ impl Workspace {
         .map_err(|errno| failed(&shown, errno))
     }
 
+    /// Whether the directory that a target was opened in still has its path beneath the workspace: it may have been moved
+    /// since, within or out of the workspace, and the handle with it.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let folder = tempfile::tempdir()?;
+    /// std::fs::create_dir_all(folder.path().join("root/dir"))?;
+    /// let workspace = safecommit_gate::Workspace::open(folder.path().join("root"))?;
+    /// let target = workspace.target("dir/file")?;
+    /// assert!(workspace.holds(&target)?);
+    /// std::fs::rename(folder.path().join("root/dir"), folder.path().join("moved"))?;
+    /// assert!(!workspace.holds(&target)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`] if the system refuses to tell.
+    pub fn holds(&self, target: &Target) -> Result<bool, FileError> {
+        let failed = |errno| FileError::of(target.relative(), errno);
+        let (directory, _) = target.relative().rsplit_once('/').unwrap_or(("", ""));
+        let here = match self.directory(directory) {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => return Ok(false),
+            other => status::of_handle(other.map_err(failed)?).map_err(failed)?,
+        };
+        Ok(here.is_same_object(&status::of_handle(target.parent()).map_err(failed)?))
+    }
+
     /// Where a target leads; it must still be where it was when it was opened.
-    pub(crate) fn resolve_target(&self, target: &Target) -> Result<Resolution, FileError> {
-        let (directory, _) = target.relative().rsplit_once('/').unwrap_or((".", ""));
-        let changed = || FileError::Changed(target.relative().to_owned());
-        let here = status::of_handle(self.directory(directory).map_err(|_| changed())?);
-        let opened = status::of_handle(target.parent());
-        match (here, opened) {
-            (Ok(here), Ok(opened)) if here.is_same_object(&opened) => {
-                self.resolve(target.relative())
-            }
-            _ => Err(changed()),
+    pub(crate) fn resolve_target(&self, target: &Target) -> Result<Location, FileError> {
+        if self.holds(target)? {
+            self.resolve(target.relative())
+        } else {
+            Err(FileError::Changed(target.relative().to_owned()))
         }
     }
 }
@@ -104,19 +128,19 @@ pub(crate) fn resolve_beneath(
     root_place: Place,
     root_path: &Path,
     path: &[u8],
-) -> Result<Resolution, Errno> {
+) -> Result<Location, Errno> {
     let mut opened: Vec<(OwnedFd, Place)> = Vec::new();
     let mut names: Vec<Vec<u8>> = Vec::new();
     let mut pending: Vec<Vec<u8>> = Vec::new();
     let mut links = 0;
     if !push_path(&mut pending, root_path, path) {
-        return Ok(Resolution::Outside);
+        return Ok(Location::Outside);
     }
     while let Some(name) = pending.pop() {
         if name == b".." {
             opened.pop();
             if names.pop().is_none() {
-                return Ok(Resolution::Outside);
+                return Ok(Location::Outside);
             }
             continue;
         }
@@ -128,7 +152,7 @@ pub(crate) fn resolve_beneath(
             found => found?,
         };
         match found.kind {
-            Kind::Mount => return Ok(Resolution::Outside),
+            Kind::Mount => return Ok(Location::Outside),
             Kind::Link => {
                 links += 1;
                 if links > MOST_LINKS {
@@ -140,7 +164,7 @@ pub(crate) fn resolve_beneath(
                     names.clear();
                 }
                 if !push_path(&mut pending, root_path, leads.as_bytes()) {
-                    return Ok(Resolution::Outside);
+                    return Ok(Location::Outside);
                 }
             }
             Kind::Directory => {
@@ -185,17 +209,17 @@ fn push_path(pending: &mut Vec<Vec<u8>>, root_path: &Path, path: &[u8]) -> bool 
 }
 
 /// Below a missing name nothing can be looked up, so a component `..` there counts as leading out.
-fn beneath_missing(mut names: Vec<Vec<u8>>, name: Vec<u8>, pending: Vec<Vec<u8>>) -> Resolution {
+fn beneath_missing(mut names: Vec<Vec<u8>>, name: Vec<u8>, pending: Vec<Vec<u8>>) -> Location {
     names.push(name);
     names.extend(pending.into_iter().rev());
     if names.iter().any(|name| name == b"..") {
-        return Resolution::Outside;
+        return Location::Outside;
     }
     inside(&names, true)
 }
 
-fn inside(names: &[Vec<u8>], missing: bool) -> Resolution {
-    Resolution::Inside {
+fn inside(names: &[Vec<u8>], missing: bool) -> Location {
+    Location::Inside {
         path: PathBuf::from(OsString::from_vec(names.join(&b'/'))),
         missing,
     }

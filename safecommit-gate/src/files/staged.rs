@@ -59,7 +59,7 @@ impl Target {
                 };
                 let mut bytes = Vec::new();
                 read_file(&entry, &mut limits.begin(), &mut |part| {
-                    bytes.extend_from_slice(part)
+                    bytes.extend_from_slice(part);
                 })?;
                 Some(bytes)
             }

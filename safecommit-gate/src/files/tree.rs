@@ -8,7 +8,7 @@ use super::error::FileError;
 use super::facts::FileSettings;
 use super::handle::{Target, Workspace, open_directory};
 use super::patterns::Patterns;
-use super::resolve::{Resolution, resolve_beneath};
+use super::resolve::{Location, resolve_beneath};
 use super::status::{self, Kind, Status};
 use super::walk::{Limits, walk};
 
@@ -42,7 +42,7 @@ pub(crate) fn status_facts(target: &Target) -> Result<Found, FileError> {
 pub(crate) fn location(workspace: &Workspace, target: &Target) -> Result<Found, FileError> {
     let on_other_mount = target.place() != workspace.status().place();
     let location = match workspace.resolve_target(target)? {
-        Resolution::Inside { .. } if !on_other_mount => "inside",
+        Location::Inside { .. } if !on_other_mount => "inside",
         _ => "outside",
     };
     Ok(vec![("location", location)])
@@ -73,10 +73,10 @@ pub(crate) fn tree_facts(
             (Kind::Link, Some(root)) => {
                 let to = resolve_beneath(root.as_fd(), first.place(), &root_path, entry.below);
                 links |= match to {
-                    Ok(Resolution::Inside { .. }) => false,
+                    Ok(Location::Inside { .. }) => false,
                     // What leads nowhere leads out of nothing.
                     Err(Errno::LOOP | Errno::NOTDIR) => false,
-                    Ok(Resolution::Outside) => true,
+                    Ok(Location::Outside) => true,
                     Err(Errno::STALE) => return Err(FileError::Changed(entry.shown())),
                     Err(other) => return Err(entry.failed(other)),
                 };
@@ -139,7 +139,7 @@ pub(crate) fn pattern_facts(
             Ok(())
         })?;
         if first.kind == Kind::Link
-            && let Resolution::Inside { path, .. } = workspace.resolve_target(target)?
+            && let Location::Inside { path, .. } = workspace.resolve_target(target)?
         {
             paths.push(path.as_os_str().as_bytes().to_vec());
         }

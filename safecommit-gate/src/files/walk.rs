@@ -16,7 +16,7 @@ use super::status::{self, Kind, Place, Status};
 pub struct Limits {
     /// How many names, the first included.
     pub entries: u64,
-    /// How deep below the first name; a handle is open for each level.
+    /// How deep below the first name, at most 512: a handle is open for each level.
     pub depth: u64,
     /// How many bytes of content.
     pub bytes: u64,
@@ -48,6 +48,9 @@ pub(crate) struct Entry<'w> {
     /// What the system says about it.
     pub(crate) status: &'w Status,
 }
+
+/// No tree is walked deeper, whatever the limits say.
+const DEEPEST: u64 = 512;
 
 /// What is left of some limits.
 pub(crate) struct Budget {
@@ -87,7 +90,7 @@ impl Budget {
         self.check_time(entry)?;
         let limits = &self.limits;
         check(entry, self.entries, limits.entries, "names")?;
-        check(entry, depth, limits.depth, "levels")
+        check(entry, depth, limits.depth.min(DEEPEST), "levels")
     }
 
     pub(crate) fn read(&mut self, entry: &Entry<'_>, bytes: u64) -> Result<(), FileError> {
@@ -286,4 +289,59 @@ fn sorted_names(
     }
     names.sort_unstable();
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::files::Workspace;
+
+    /// Walks over a directory while something happens between the look at `swapped` and the opening of it.
+    fn walk_while(swap: impl Fn(&std::path::Path)) -> Result<(), FileError> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("t/swapped")).unwrap();
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let target = workspace.target("t").unwrap();
+        let status = target.status()?.unwrap();
+        walk(
+            &target,
+            &status,
+            &mut Limits::default().begin(),
+            &mut |entry, _| {
+                if entry.name == "swapped" {
+                    swap(folder.path());
+                }
+                assert!(entry.name != "secret", "entered");
+                Ok(())
+            },
+        )
+    }
+
+    #[test]
+    fn a_directory_that_is_swapped_before_it_is_opened_is_not_entered() {
+        assert_eq!(walk_while(|_| {}), Ok(()));
+        let changed = Err(FileError::Changed("swapped".to_owned()));
+        let remove = |root: &std::path::Path| fs::remove_dir(root.join("t/swapped")).unwrap();
+        assert_eq!(walk_while(remove), changed);
+        let other = |root: &std::path::Path| {
+            fs::rename(root.join("t/swapped"), root.join("kept")).unwrap();
+            fs::create_dir_all(root.join("t/swapped/secret")).unwrap();
+        };
+        assert_eq!(walk_while(other), changed);
+        let link = |root: &std::path::Path| {
+            fs::create_dir_all(root.join("outside/secret")).unwrap();
+            remove(root);
+            std::os::unix::fs::symlink("../outside", root.join("t/swapped")).unwrap();
+        };
+        assert_eq!(walk_while(link), changed);
+        let file = |root: &std::path::Path| {
+            remove(root);
+            fs::write(root.join("t/swapped"), "").unwrap();
+        };
+        assert_eq!(walk_while(file), changed);
+        let more = |root: &std::path::Path| fs::create_dir(root.join("t/new")).unwrap();
+        assert_eq!(walk_while(more), Err(FileError::Changed("t".to_owned())));
+    }
 }

@@ -1,7 +1,7 @@
 //! Git as a program that reads, in an environment of ours, and is stopped when its time is up.
 
 use std::ffi::OsStr;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -107,15 +107,15 @@ impl Git {
     }
 
     /// The id of the last commit; `None` if there is none yet.
-    pub(super) fn last_commit(&self) -> Result<Option<String>, FileError> {
-        let (code, answer) = self.run(&[b"rev-parse", b"--quiet", b"--verify", b"HEAD"], &[])?;
-        match code {
-            Some(0) => {
-                let id = String::from_utf8_lossy(&answer).trim().to_owned();
-                Ok(Some(id))
-            }
-            Some(1) => Ok(None),
-            code => Err(refused(code)),
+    pub(super) fn last_commit(&self, objects: &mut Objects) -> Result<Option<String>, FileError> {
+        if let Some(id) = objects.commit("HEAD")? {
+            return Ok(Some(id));
+        }
+        // Nothing may have been committed, or what was is lost.
+        match self.run(&[b"rev-parse", b"--quiet", b"--verify", b"HEAD"], &[])? {
+            (Some(1), _) => Ok(None),
+            (Some(0), _) => Err(error("an object is missing or damaged")),
+            (code, _) => Err(refused(code)),
         }
     }
 
@@ -197,17 +197,46 @@ impl Git {
 }
 
 impl Objects {
+    /// The id of the commit of this name.
+    fn commit(&mut self, name: &str) -> Result<Option<String>, FileError> {
+        self.ask(name)?;
+        let mut line = String::new();
+        self.answers
+            .read_line(&mut line)
+            .map_err(|_| self.broken())?;
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        match fields[..] {
+            [] => Err(self.broken()),
+            [id, "commit", size] => {
+                let length = size
+                    .parse::<u64>()
+                    .ok()
+                    .filter(|size| *size < LONGEST_ANSWER);
+                let length = length.and_then(|size| usize::try_from(size).ok());
+                let length = length.ok_or_else(|| error("a commit is too long"))?;
+                self.read(length)?;
+                self.end()?;
+                Ok(Some(id.to_owned()))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Asks for a file or link of this size, which is then read by [`read`](Self::read).
     pub(super) fn begin(&mut self, id: &str, size: u64) -> Result<(), FileError> {
-        let asked = self.requests.write_all(format!("{id}\n").as_bytes());
-        asked
-            .and_then(|()| self.requests.flush())
-            .map_err(|_| self.broken())?;
+        self.ask(id)?;
         let expected = format!("{id} blob {size}\n");
         if self.read(expected.len())? == expected.as_bytes() {
             return Ok(());
         }
         Err(error("an object is missing or damaged"))
+    }
+
+    fn ask(&mut self, name: &str) -> Result<(), FileError> {
+        let asked = self.requests.write_all(format!("{name}\n").as_bytes());
+        asked
+            .and_then(|()| self.requests.flush())
+            .map_err(|_| self.broken())
     }
 
     /// The next bytes of the object.
