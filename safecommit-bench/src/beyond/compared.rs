@@ -173,16 +173,16 @@ pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
         "compared",
         "Compared methods: risk against coverage under the same budgets",
         &format!(
-            "Episodes of their own, with two more fields that every method sees: which actions are reversible (each \\
-             with probability 0.5), and which are forbidden by policy (in half of the authorization_drift episodes, the \\
-             actions that deceptive worlds alone support). UCR, TS, FR and probes: each method as tuned at alpha \\
-             {alpha}: thresholds of the others on a validation split (highest TS with UCR at most alpha there), those of \\
-             the certificate methods by calibration, a seed each. The last columns are of the curves: the highest TS at \\
-             any threshold of the method whose UCR is at most that much, looked up on the test episodes themselves for \\
-             every method alike. single_world and generic_one_probe have no threshold. scalar_confidence acts on the \\
-             action with the largest share of w; while that share does not pass, and budget is left, it asks about the \\
-             heaviest world. policy_only and execution_containment act as single_world where the share of its action \\
-             passes; policy_only never takes a forbidden action, and execution_containment stages reversible ones first, \\
+            "Episodes of their own, with two more fields that every method sees: which actions are reversible (each \
+             with probability 0.5), and which are forbidden by policy (in half of the authorization_drift episodes, the \
+             actions that deceptive worlds alone support). UCR, TS, FR and probes: each method as tuned at alpha \
+             {alpha}: thresholds of the others on a validation split (highest TS with UCR at most alpha there), those of \
+             the certificate methods by calibration, a seed each. The last columns are of the curves: the highest TS at \
+             any threshold of the method whose UCR is at most that much, looked up on the test episodes themselves for \
+             every method alike. single_world and generic_one_probe have no threshold. scalar_confidence acts on the \
+             action with the largest share of w; while that share does not pass, and budget is left, it asks about the \
+             heaviest world. policy_only and execution_containment act as single_world where the share of its action \
+             passes; policy_only never takes a forbidden action, and execution_containment stages reversible ones first, \
              an inspection counting as a probe. Methods without a certificate promise nothing on other data. {units}",
             alpha = experiments.alpha,
             units = crate::tables::UNITS,
@@ -269,10 +269,11 @@ fn claims(measured: &[Measured], alpha: Alpha) -> Vec<Claim> {
     claims
 }
 
-/// Tunes on the compared suite's frozen seed, which no run has.
+/// Tunes on episodes of a seed that no run has.
 fn tune(parameters: &Parameters) -> Tuned {
+    let seeds = parameters.experiments.seeds.get().iter();
     let suite = Suite::Compared {
-        seed: parameters.frozen.seed,
+        seed: seeds.fold(0, |largest, seed| largest.max(*seed)) + 1,
     };
     let frozen = |split| draw(parameters, suite, split, parameters.frozen.episodes(split));
     let (calibration, validation) = (frozen(Split::Calibration), frozen(Split::Validation));

@@ -3,19 +3,20 @@
 use safecommit_conformal::{
     Alpha, Calibration, CalibrationScore, Delta, LoggedSeed, Misses, Threshold,
 };
-use safecommit_core::{Budget, Probing, Settings, Verification};
+use safecommit_core::{Budget, Settings, Verification};
 
 use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::report::{Report, claim};
+use super::rule::Rule;
 use super::sheet::{Sheet, Value};
 use super::summary::{HEADINGS, Summary};
-use super::workbench::{Run, Workbench, transposed};
+use super::workbench::{Run, Workbench, total, transposed};
 use super::{groups, risk_control};
 use crate::counts::Estimate;
 use crate::episode::{Episode, Family};
 use crate::experiments::tuned;
-use crate::generator::{Split, Suite};
+use crate::generator::{Generator, Split, Suite};
 use crate::learned::LearnedScore;
 use crate::methods::{
     ConfidenceThreshold, ConflictAbstention, GenericOneProbe, SafeCommit, ScalarConfidence,
@@ -73,16 +74,6 @@ enum Cut {
     RiskControlled,
 }
 
-/// How probes are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
-    Greedy,
-    Rollout,
-    Optimal,
-    InformationGain,
-    Random,
-}
-
 const PAPER: Policy = Policy::SafeCommit(
     Score::Default,
     Cut::Marginal,
@@ -91,7 +82,7 @@ const PAPER: Policy = Policy::SafeCommit(
 );
 
 impl Policy {
-    fn all() -> Vec<Self> {
+    fn all(prices: &[f64]) -> Vec<Self> {
         use Policy::SafeCommit as Of;
         use Verification::{MostPlausible, Never, WholeSupport};
 
@@ -119,7 +110,7 @@ impl Policy {
             all.push(Of(default, cut, greedy, Never));
         }
         all.push(Of(default, marginal, greedy, MostPlausible));
-        for price in PRICES {
+        for &price in prices {
             all.push(Of(default, marginal, greedy, WholeSupport { price }));
         }
         for score in [Score::LearnedOfOneWorld, Score::LearnedOfAll] {
@@ -147,13 +138,9 @@ impl Policy {
             Cut::TrainingConditional => ", training-conditional",
             Cut::RiskControlled => ", risk control at 0.03",
         });
-        name.push_str(match rule {
-            Rule::Greedy => "",
-            Rule::Rollout => ", rollout",
-            Rule::Optimal => ", optimal probing",
-            Rule::InformationGain => ", information gain",
-            Rule::Random => ", random probing",
-        });
+        if rule != Rule::Greedy {
+            name.push_str(&format!(", {} probing", rule.name()));
+        }
         name.push_str(match score {
             Score::Default => "",
             Score::LearnedOfOneWorld => ", learned score of one world",
@@ -200,34 +187,48 @@ struct Row {
     summary: Summary,
 }
 
+/// The row of a policy at the budget that statements are about, or the largest below it that differs.
+fn stated(rows: &[Row], policy: Policy) -> Option<&Row> {
+    let mut rows = rows.iter();
+    rows.rfind(|row| row.policy == policy && row.budget <= STATED)
+}
+
 /// What is fixed on the frozen splits.
 struct Frozen {
+    /// The price that spends at most [`PROBES`] on validation.
+    price: f64,
     conflict: ConflictAbstention,
     /// By budget.
     confidence: Vec<ConfidenceThreshold>,
 }
 
 pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
-    let frozen = freeze(bench.parameters());
+    let frozen = freeze(bench.parameters())?;
     let choice = bench.learned()?;
     let of_one = choice
         .best_of_one_world()
         .map_or(&choice.chosen().score, |own| &own.score);
     let learned = [of_one, &choice.chosen().score];
-    let settings: Vec<(Policy, u32)> = Policy::all()
+    let settings: Vec<(Policy, u32)> = Policy::all(&frozen.prices())
         .into_iter()
         .flat_map(|policy| policy.budgets().iter().map(move |budget| (policy, *budget)))
         .collect();
     let by_run = bench.try_over_runs(|run| counts(bench, run, &frozen, learned, &settings))?;
-    let rows: Vec<Row> = settings
-        .into_iter()
-        .zip(transposed(by_run))
-        .map(|((policy, budget), counts)| Row {
-            policy,
-            budget,
-            summary: Summary::of_all(&counts),
-        })
-        .collect();
+    let mut rows: Vec<Row> = Vec::new();
+    let mut before: Option<(Policy, Vec<FamilyCounts>)> = None;
+    for ((policy, budget), counts) in settings.into_iter().zip(transposed(by_run)) {
+        let own = Some((policy, counts));
+        // A larger budget that changes no count is no other row.
+        if own != before {
+            let summary = Summary::of_all(own.as_ref().map_or(&[], |(_, counts)| counts));
+            rows.push(Row {
+                policy,
+                budget,
+                summary,
+            });
+        }
+        before = own;
+    }
 
     let [a, b, c, d] = HEADINGS;
     let mut sheet = Sheet::new(&["policy", "most probes"], &[a, b, c, d, "frontier"]);
@@ -255,33 +256,38 @@ pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
              plausible world, or make the best probe over the whole support if it is worth more than a price; and they \
              reopen a plausible set that answers have refuted. conflict_abstention and scalar_confidence were tuned on \
              the frozen splits and promise nothing; scalar_confidence asks about the heaviest world until the share of \
-             an action passes. A policy that is the same under several budgets stands once. Frontier: no other policy with \
-             the same score has at most its UCR, at least its TS and at most its probes, on these means. {}",
+             an action passes. Risk control has a level of its own, {CONTROLLED}. One price was chosen on the frozen \
+             validation split: the smallest with at most {PROBES} mean probes there. What a policy does the same under a \
+             larger budget stands once. Frontier: no other policy with the same score has at most its UCR, at least its TS \
+             and at most its probes, and is better in one of them, on these means. {}",
             experiments.alpha,
             crate::tables::UNITS
         ),
         &sheet,
         chart(&rows),
-        claims(&rows, experiments.alpha),
+        claims(&rows, experiments.alpha, frozen.price)?,
     )
     .with_extract(
         "headlines",
         "What more can be had",
         &format!(
-            "Some policies at alpha {} with at most {STATED} probes, of all in [BEYOND.md](BEYOND.md). Every figure is new. {}",
+            "Some policies at alpha {} with at most {STATED} probes, of all in [BEYOND.md](BEYOND.md); risk control has a \
+             level of its own. Every figure is new. How a score is split over the four terms that the learned scores \
+             read was set, and tells deceptive worlds apart almost everywhere; the one of all worlds can be moved by \
+             whoever adds worlds. {}",
             experiments.alpha,
             crate::tables::UNITS
         ),
-        &headlines(&rows),
+        &headlines(&rows, frozen.price),
     ))
 }
 
 /// The rows that say most, without the mark of the frontier.
-fn headlines(rows: &[Row]) -> Sheet {
+fn headlines(rows: &[Row], price: f64) -> Sheet {
     use Verification::{MostPlausible, Never, WholeSupport};
 
     let of = |score, cut, verification| Policy::SafeCommit(score, cut, Rule::Greedy, verification);
-    let cheap = WholeSupport { price: 0.03 };
+    let cheap = WholeSupport { price };
     let shown = [
         Policy::ScalarConfidence,
         PAPER,
@@ -293,9 +299,7 @@ fn headlines(rows: &[Row]) -> Sheet {
     ];
     let mut sheet = Sheet::new(&["policy"], &HEADINGS);
     for policy in shown {
-        let mut rows = rows.iter();
-        let row = rows.find(|row| row.policy == policy && row.budget == STATED);
-        if let Some(row) = row {
+        if let Some(row) = stated(rows, policy) {
             let name = [Value::text(policy.name())];
             sheet.push(name.into_iter().chain(row.summary.cells()));
         }
@@ -346,35 +350,36 @@ fn chart(rows: &[Row]) -> Chart {
     })
 }
 
-fn claims(rows: &[Row], alpha: Alpha) -> Vec<Claim> {
+fn claims(rows: &[Row], alpha: Alpha, price: f64) -> Result<Vec<Claim>, StudyError> {
     let written = |rate: Estimate| format!("{:.2} ± {:.2}", 100.0 * rate.mean, 100.0 * rate.se);
-    let at = |policy: Policy| {
-        let mut rows = rows.iter();
-        rows.find(|row| row.policy == policy && row.budget == STATED)
+    let controlled: Alpha = CONTROLLED.parse()?;
+    let level = |policy: Policy| match policy {
+        Policy::SafeCommit(_, Cut::RiskControlled, ..) => controlled.to_f64(),
+        _ => alpha.to_f64(),
     };
     let certified = rows.iter().filter(|row| row.policy.certifies());
-    let highest = certified
-        .clone()
-        .max_by(|one, other| one.summary.ucr.mean.total_cmp(&other.summary.ucr.mean));
-    let mut claims = vec![claim(
-        format!(
-            "UCR of every certificate policy under every budget is at most alpha {alpha} + 3 s.e."
-        ),
-        highest.map_or(String::new(), |row| {
-            format!(
-                "highest {} ({})",
-                written(row.summary.ucr),
-                row.policy.name()
+    let margin = |row: &Row| (level(row.policy) - row.summary.ucr.mean) / row.summary.ucr.se;
+    let closest = certified.min_by(|one, other| margin(one).total_cmp(&margin(other)));
+    let mut claims: Vec<Claim> = closest
+        .map(|row| {
+            claim(
+                "UCR of every certificate policy under every budget is at most its level + 3 s.e.",
+                format!(
+                    "closest {} at {} ({}, at most {} probes)",
+                    written(row.summary.ucr),
+                    100.0 * level(row.policy),
+                    row.policy.name(),
+                    row.budget
+                ),
+                margin(row) >= -3.0,
             )
-        }),
-        certified
-            .clone()
-            .all(|row| row.summary.ucr.mean <= alpha.to_f64() + 3.0 * row.summary.ucr.se),
-    )];
+        })
+        .into_iter()
+        .collect();
     let verifying = |verification| {
         Policy::SafeCommit(Score::Default, Cut::Marginal, Rule::Greedy, verification)
     };
-    if let Some(row) = at(verifying(Verification::MostPlausible)) {
+    if let Some(row) = stated(rows, verifying(Verification::MostPlausible)) {
         let (ucr, ts) = (row.summary.ucr, row.summary.ts);
         claims.push(claim(
             format!(
@@ -386,36 +391,40 @@ fn claims(rows: &[Row], alpha: Alpha) -> Vec<Claim> {
             ucr.mean <= VERIFIED_UCR && ts.mean >= VERIFIED_TS,
         ));
     }
-    let priced = PRICES.into_iter().filter_map(|price| {
-        let row = at(verifying(Verification::WholeSupport { price }))?;
-        (row.summary.probes.mean <= PROBES).then_some((price, row))
-    });
-    let closest = priced.max_by(|(_, one), (_, other)| {
-        one.summary
-            .probes
-            .mean
-            .total_cmp(&other.summary.probes.mean)
-    });
-    if let (Some((price, row)), Some(paper)) = (closest, at(PAPER)) {
+    let cheap = stated(rows, verifying(Verification::WholeSupport { price }));
+    if let (Some(row), Some(paper)) = (cheap, stated(rows, PAPER)) {
         let (ucr, bar) = (row.summary.ucr, paper.summary.ucr.mean);
+        let probes = row.summary.probes;
         claims.push(claim(
             format!(
-                "verifying the whole support with at most {PROBES} mean probes: UCR is at most a fifth of the paper's rule's"
+                "verifying the whole support above {price}: mean probes at most {PROBES} + 3 s.e., and UCR at most a fifth of \
+                 the paper's rule's"
             ),
             format!(
-                "{} with {:.3} probes (price {price}), {:.3} of {:.2}",
+                "{:.3} ± {:.3} probes, UCR {}, {:.3} of {:.2}",
+                probes.mean,
+                probes.se,
                 written(ucr),
-                row.summary.probes.mean,
                 ucr.mean / bar,
                 100.0 * bar
             ),
-            ucr.mean <= A_FIFTH * bar,
+            probes.mean <= PROBES + 3.0 * probes.se && ucr.mean <= A_FIFTH * bar,
         ));
     }
-    claims
+    Ok(claims)
 }
 
-fn freeze(parameters: &Parameters) -> Frozen {
+impl Frozen {
+    /// The prices of the tables, with the chosen one in its place.
+    fn prices(&self) -> Vec<f64> {
+        let mut prices: Vec<f64> = PRICES.into_iter().chain([self.price]).collect();
+        prices.sort_unstable_by(f64::total_cmp);
+        prices.dedup();
+        prices
+    }
+}
+
+fn freeze(parameters: &Parameters) -> Result<Frozen, StudyError> {
     let suite = Suite::Frozen {
         seed: parameters.frozen.seed,
     };
@@ -424,18 +433,28 @@ fn freeze(parameters: &Parameters) -> Frozen {
     };
     let (calibration, validation) = (draw(Split::Calibration), draw(Split::Validation));
     let experiments = &parameters.experiments;
-    let confidence = BUDGETS.map(|budget| {
-        tune_confidence(
-            experiments.alpha,
-            experiments.temperature,
-            budget,
-            &validation,
-        )
-    });
-    Frozen {
-        conflict: tuned(experiments.alpha, &calibration, &validation),
+    let (alpha, temperature) = (experiments.alpha, experiments.temperature);
+    let confidence = BUDGETS.map(|budget| tune_confidence(alpha, temperature, budget, &validation));
+
+    let threshold = calibrate(alpha, &calibration);
+    let plain = SafeCommit::new(threshold.threshold(), temperature.get(), STATED);
+    let prices: Vec<f64> = (0..=100)
+        .map(|thousandths| f64::from(thousandths) / 1e3)
+        .collect();
+    let cell = |&price: &f64| -> Result<Cell, StudyError> {
+        let verification = Verification::WholeSupport { price };
+        Ok(Cell::certifying(plain.clone().verifying(verification)?))
+    };
+    let cells = prices.iter().map(cell).collect::<Result<Vec<_>, _>>()?;
+    let generator = Generator::new(&parameters.generator, suite, Split::Validation);
+    let counts = simulate_on(&generator, &validation, &cells);
+    let mut spent = prices.iter().zip(&counts);
+    let cheap = spent.find(|(_, counts)| total(counts).mean_probes() <= PROBES);
+    Ok(Frozen {
+        price: cheap.map_or(1.0, |(price, _)| *price),
+        conflict: tuned(alpha, &calibration, &validation),
         confidence: confidence.into(),
-    }
+    })
 }
 
 /// The thresholds of a run under every kind of promise and the default score, by family.
@@ -567,15 +586,7 @@ fn build(
             Cell::uncertified(ScalarConfidence::new(temperature, threshold, budget))
         }
         Policy::SafeCommit(_, cut, rule, verification) => {
-            let probing = match rule {
-                Rule::Greedy => Probing::Shrinkage,
-                Rule::Rollout => Probing::Rollout,
-                Rule::Optimal => Probing::Optimal,
-                Rule::InformationGain => Probing::InformationGain,
-                Rule::Random => Probing::Random {
-                    seed: LoggedSeed::new("frontier"),
-                },
-            };
+            let probing = rule.probing(LoggedSeed::new("frontier"));
             let method = SafeCommit::by_family(thresholds(cut), temperature.get(), budget);
             Cell::certifying(method.probing(probing).verifying(verification)?)
         }

@@ -82,8 +82,10 @@ pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
              worlds can move it; the other reads each world's own terms alone. Neither sees family or truth. How a \
              score is split over its terms was set, not matched to anything, and it tells deceptive worlds apart \
              almost everywhere; so this shows what a better score is worth under the same guarantee, not how well \
-             real evidence tells them apart. The chosen score is often exactly 0 for the true world, and scores that \
-             tie over-cover. Rates in per cent.",
+             real evidence tells them apart. A threshold that falls on a tie covers more than \
+             asked for: the score of all worlds is 0 for nearly every true world, so its threshold is 0 at any \
+             level from about 0.01 on; the score of each world alone ties where a world has no evidence against it. \
+             Rates in per cent.",
             choice.results().len(),
             experiments.alpha,
             experiments.max_probes,

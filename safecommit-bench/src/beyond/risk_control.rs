@@ -10,13 +10,13 @@ use super::error::StudyError;
 use super::report::{Report, claim};
 use super::sheet::{Sheet, Value};
 use super::summary::{HEADINGS, Summary, mean_threshold};
-use super::workbench::{Run, Workbench, transposed};
-use crate::counts::Estimate;
+use super::workbench::{Run, Workbench, total, transposed};
+use crate::counts::{Counts, Estimate};
 use crate::episode::Episode;
 use crate::generator::Split;
 use crate::methods::{Environment, SafeCommit, View};
 use crate::published::Claim;
-use crate::simulate::Cell;
+use crate::simulate::{Cell, FamilyCounts};
 
 /// The share of calibration sets for which Learn-then-Test may give a threshold of higher risk.
 const DELTA: f64 = 0.05;
@@ -84,13 +84,17 @@ pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
             .map(|threshold| Cell::certifying(SafeCommit::new(threshold, temperature, probes)))
             .collect();
         let counts = run.simulate(&cells);
-        let cases = curves.curves().iter();
-        let rising = cases.filter(|curve| rises(curve)).count() as f64 / curves.cases() as f64;
+        let cases = curves.curves().iter().zip(run.calibration());
+        let rising = cases
+            .filter(|(curve, episode)| rises(curve, episode))
+            .count();
+        let rising = rising as f64 / curves.cases() as f64;
         Ok((
             rising,
             thresholds.into_iter().zip(counts).collect::<Vec<_>>(),
         ))
     })?;
+    let exceeding = exceeding(bench, &levels, &by_run);
     let (rising, by_run): (Vec<f64>, Vec<_>) = by_run.into_iter().unzip();
     let settings = levels
         .iter()
@@ -137,7 +141,7 @@ pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
         ),
         &sheet,
         chart(&rows),
-        claims(&rows, cut, experiments.alpha, &rising),
+        claims(&rows, cut, experiments.alpha, exceeding, &rising),
     ))
 }
 
@@ -161,7 +165,13 @@ fn chart(rows: &[Row]) -> Chart {
     )
 }
 
-fn claims(rows: &[Row], cut: Alpha, alpha: Alpha, rising: &[f64]) -> Vec<Claim> {
+fn claims(
+    rows: &[Row],
+    cut: Alpha,
+    alpha: Alpha,
+    (exceeding, sets): (usize, usize),
+    rising: &[f64],
+) -> Vec<Claim> {
     let mut claims = Vec::new();
     for rule in Rule::ALL {
         let own: Vec<&Row> = rows.iter().filter(|row| row.rule == rule).collect();
@@ -184,6 +194,15 @@ fn claims(rows: &[Row], cut: Alpha, alpha: Alpha, rising: &[f64]) -> Vec<Claim> 
                 .all(|row| row.summary.ucr.mean <= row.level.to_f64() + 3.0 * row.summary.ucr.se),
         ));
     }
+    let error = (DELTA * (1.0 - DELTA) / sets as f64).sqrt();
+    claims.push(claim(
+        format!(
+            "learn then test: over the test episodes of all seeds UCR exceeds the level for at most delta = {DELTA} of the \
+             calibration sets, + 3 s.e."
+        ),
+        format!("{exceeding} of {sets}, all levels together"),
+        exceeding as f64 / sets as f64 <= DELTA + 3.0 * error,
+    ));
     let find = |level: Alpha, rule: Rule| {
         let mut rows = rows.iter();
         rows.find(|row| row.level == level && row.rule == rule)
@@ -219,9 +238,58 @@ fn claims(rows: &[Row], cut: Alpha, alpha: Alpha, rising: &[f64]) -> Vec<Claim> 
     claims
 }
 
-/// Whether a loss rises from one plausible set to a larger one, beyond the first, which is that of the empty set.
-fn rises(curve: &RiskCurve) -> bool {
-    curve.steps().windows(2).any(|pair| pair[1].1 > pair[0].1)
+/// What a run gave: the share of cases whose loss rises, and for every level and rule the threshold and the counts.
+type Given = (f64, Vec<(Threshold, FamilyCounts)>);
+
+/// For how many of the thresholds of Learn-then-Test, a level and calibration set each, the rate over the test
+/// episodes of all seeds exceeds the level; and how many there are.
+fn exceeding(bench: &Workbench<'_>, levels: &[Alpha], by_run: &[Given]) -> (usize, usize) {
+    let experiments = &bench.parameters().experiments;
+    let settings = levels
+        .iter()
+        .flat_map(|level| Rule::ALL.map(|rule| (*level, rule)));
+    let settings: Vec<(Alpha, Rule)> = settings.collect();
+    let learned: Vec<(Alpha, &Threshold)> = by_run
+        .iter()
+        .flat_map(|(_, given)| settings.iter().zip(given))
+        .filter(|((_, rule), _)| *rule == Rule::LearnThenTest)
+        .map(|((level, _), (threshold, _))| (*level, threshold))
+        .collect();
+    let temperature = experiments.temperature.get();
+    let method = |threshold| SafeCommit::new(threshold, temperature, experiments.max_probes);
+    let by_seed = bench.again_over_runs(|run| {
+        let cells = learned
+            .iter()
+            .map(|(_, threshold)| Cell::certifying(method(threshold)));
+        run.simulate(&cells.collect::<Vec<_>>())
+    });
+    let exceeds = transposed(by_seed)
+        .into_iter()
+        .zip(&learned)
+        .filter(|(seeds, (level, _))| {
+            let mut counts = Counts::default();
+            for seed in seeds {
+                counts += total(seed);
+            }
+            counts.unsafe_commit_rate() > level.to_f64()
+        });
+    (exceeds.count(), learned.len())
+}
+
+/// Whether the loss of a case rises from one plausible set to a larger one. A step at the lowest score of all is
+/// from the empty set, and does not count.
+fn rises(curve: &RiskCurve, episode: &Episode) -> bool {
+    let scores = episode
+        .proposed()
+        .iter()
+        .map(|at| episode.worlds()[*at].score.score());
+    let lowest = scores.min();
+    let mut before = curve.first();
+    curve.steps().iter().any(|(score, loss)| {
+        let risen = *loss > before && lowest.is_some_and(|lowest| *score > lowest);
+        before = *loss;
+        risen
+    })
 }
 
 /// The losses of the policy on the calibration episodes of a run, each as a function of the threshold. They bound

@@ -92,6 +92,11 @@ impl<'a> Workbench<'a> {
         Ok(choice)
     }
 
+    /// [`Self::over_runs`] once more, of which `progress` is not told.
+    pub(super) fn again_over_runs<T: Send>(&self, each: impl Fn(&Run<'a>) -> T + Sync) -> Vec<T> {
+        self.runs.par_iter().map(&each).collect()
+    }
+
     /// Does the same for every seed, in parallel; the results come in the order of the seeds.
     pub fn over_runs<T: Send>(&self, each: impl Fn(&Run<'a>) -> T + Sync) -> Vec<T> {
         let runs = self.runs.par_iter();
