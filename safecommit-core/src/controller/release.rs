@@ -8,8 +8,8 @@ use crate::plausible::Plausibility;
 
 impl Controller<'_> {
     /// Gives `certificate` up for `action`, if it is for that very action of this very problem, under
-    /// this threshold, which is no [trial](safecommit_conformal::Threshold::is_trial), nothing was reported since, the action is still certified, and no action was
-    /// released by this controller before. Another controller on the same problem knows nothing of that:
+    /// this threshold, which is no [trial](safecommit_conformal::Threshold::is_trial), nothing was reported
+    /// since, the action is still certified, and no action was released by this controller before. Another controller on the same problem knows nothing of that:
     /// across decisions, whoever executes has to remember which subjects were released.
     ///
     /// # Errors
