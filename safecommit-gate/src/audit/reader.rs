@@ -157,7 +157,7 @@ impl AuditReader {
     /// Everything read through it is of one moment.
     pub(super) fn snapshot(&self) -> Result<Transaction<'_>, AuditError> {
         let transaction = self.connection.unchecked_transaction()?;
-        store::tail(&transaction)?;
+        store::begin_reading(&transaction)?;
         Ok(transaction)
     }
 
