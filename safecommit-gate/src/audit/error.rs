@@ -208,3 +208,24 @@ impl From<rusqlite::Error> for AuditError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_database_are_told_apart() {
+        let of = |code: i32| {
+            let error = rusqlite::ffi::Error::new(code);
+            AuditError::from(rusqlite::Error::SqliteFailure(error, None))
+        };
+        use rusqlite::ffi;
+        assert!(matches!(of(ffi::SQLITE_BUSY), AuditError::Locked));
+        assert!(matches!(of(ffi::SQLITE_LOCKED), AuditError::Locked));
+        assert!(matches!(of(ffi::SQLITE_CORRUPT), AuditError::Corrupt(_)));
+        assert!(matches!(of(ffi::SQLITE_NOTADB), AuditError::Corrupt(_)));
+        assert!(matches!(of(ffi::SQLITE_FULL), AuditError::DiskFull));
+        assert!(matches!(of(ffi::SQLITE_READONLY), AuditError::ReadOnly));
+        assert!(matches!(of(ffi::SQLITE_MISUSE), AuditError::Database(_)));
+    }
+}

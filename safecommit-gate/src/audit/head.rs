@@ -165,3 +165,127 @@ pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     }
     options
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(byte: u8) -> ChainHash {
+        ChainHash([byte; 32])
+    }
+
+    #[test]
+    fn a_head_admits_its_chain_and_the_record_being_written_alone() {
+        let settled = Head::settled(3, hash(3));
+        let pending = Head {
+            next: Some(hash(4)),
+            ..settled.clone()
+        };
+        for head in [&settled, &pending] {
+            assert_eq!(head.admits(3, hash(3)), Ok(()));
+            for (count, last, sequence, kind) in [
+                (2, 2, 3, FlawKind::CutOff { records: 3 }),
+                (0, 0, 1, FlawKind::CutOff { records: 3 }),
+                (3, 9, 3, FlawKind::OtherHead),
+                (4, 9, 4, FlawKind::AfterHead { records: 3 }),
+                (5, 4, 4, FlawKind::AfterHead { records: 3 }),
+            ] {
+                assert_eq!(head.admits(count, hash(last)), Err(Flaw { sequence, kind }));
+            }
+        }
+        assert_eq!(pending.admits(4, hash(4)), Ok(()));
+        assert!(settled.admits(4, hash(4)).is_err());
+    }
+
+    #[test]
+    fn a_head_reads_back_with_its_key_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("head");
+        let (key, other) = (LogKey::from_bytes([1; 32]), LogKey::from_bytes([2; 32]));
+        for next in [None, Some(hash(8))] {
+            let head = Head {
+                next,
+                ..Head::settled(7, hash(7))
+            };
+            write(&path, &key, &head).unwrap();
+            assert_eq!(read(&path, &key).unwrap(), head);
+            assert!(matches!(read(&path, &other), Err(AuditError::Head { .. })));
+            // What it says cannot be exchanged under the same code.
+            let signed = head.sign(&key);
+            let changed = [
+                HeadFile {
+                    count: 8,
+                    ..signed.clone()
+                },
+                HeadFile {
+                    hash: hash(9),
+                    ..signed.clone()
+                },
+                HeadFile {
+                    next: Some(hash(9)),
+                    ..signed.clone()
+                },
+                HeadFile {
+                    format: 2,
+                    ..signed.clone()
+                },
+            ];
+            assert!(changed.iter().all(|changed| changed.open(&key).is_err()));
+        }
+        let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    /// A process that is killed between the commit of a record and the head leaves a pending head; so it does when
+    /// it is killed before the commit. Either log verifies and goes on.
+    #[test]
+    fn a_log_with_a_pending_head_verifies_and_goes_on() {
+        use crate::audit::{AuditLog, AuditReader, Entry, UsedCalibration};
+
+        let directory = tempfile::tempdir().unwrap();
+        let (path, file) = (directory.path().join("log"), directory.path().join("head"));
+        let key = LogKey::from_bytes([1; 32]);
+        let request = r#"{"actions": [{"id": "a"}], "worlds": []}"#;
+        let request: safecommit_core::Request = serde_json::from_str(request).unwrap();
+        let decision = safecommit_core::Case::new(request.clone())
+            .unwrap()
+            .decide(None);
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        let entry = |name| Entry::new(name, at, request.clone(), decision.record().clone());
+        let mut log = AuditLog::create(&path, &file, key.clone()).unwrap();
+        let records = || {
+            AuditReader::open(&path)
+                .unwrap()
+                .verify(&file, &key)
+                .map(|v| v.records)
+        };
+
+        let first = log.append(&entry("first"), UsedCalibration::None).unwrap();
+        let committed = Head {
+            next: Some(first.hash),
+            ..Head::settled(0, ChainHash::genesis())
+        };
+        write(&file, &key, &committed).unwrap();
+        assert_eq!(records().unwrap(), 1);
+        let second = log.append(&entry("second"), UsedCalibration::None).unwrap();
+        assert_eq!((second.sequence, records().unwrap()), (2, 2));
+
+        let rolled_back = Head {
+            next: Some(hash(9)),
+            ..Head::settled(2, second.hash)
+        };
+        write(&file, &key, &rolled_back).unwrap();
+        assert_eq!(records().unwrap(), 2);
+        let third = log.append(&entry("third"), UsedCalibration::None).unwrap();
+        assert_eq!((third.sequence, records().unwrap()), (3, 3));
+        assert_eq!(read(&file, &key).unwrap(), Head::settled(3, third.hash));
+
+        // A pending head that is older than the last record is an older head.
+        write(&file, &key, &committed).unwrap();
+        let kind = FlawKind::AfterHead { records: 0 };
+        match records() {
+            Err(AuditError::Flaw(flaw)) => assert_eq!(flaw, Flaw { sequence: 1, kind }),
+            other => panic!("{other:?}"),
+        }
+    }
+}

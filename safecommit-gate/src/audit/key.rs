@@ -175,4 +175,49 @@ mod tests {
         assert!(!LogKey::from_bytes([8; 32]).verifies("head", &[b"ab"], &code));
         assert!(!key.verifies("head", &[b"ab"], &code[..31]));
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_is_a_file_of_32_bytes_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("key");
+        assert!(matches!(LogKey::read(&path), Err(KeyError::Io { .. })));
+        let key = LogKey::create(&path).unwrap();
+        assert_eq!(LogKey::read(&path).unwrap().0, key.0);
+        assert!(matches!(LogKey::create(&path), Err(KeyError::Io { .. })));
+        assert_ne!(
+            LogKey::create(&directory.path().join("other")).unwrap().0,
+            key.0
+        );
+
+        let set = |mode| {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        for mode in [0o640, 0o604, 0o620, 0o602, 0o700, 0o610, 0o644] {
+            set(mode);
+            match LogKey::read(&path) {
+                Err(KeyError::Mode { mode: found, .. }) => assert_eq!(found, mode),
+                other => panic!("{mode:o}: {other:?}"),
+            }
+        }
+        set(0o400);
+        assert!(LogKey::read(&path).is_ok());
+        set(0o600);
+        for bytes in [0, 31, 33] {
+            std::fs::write(&path, vec![1; bytes]).unwrap();
+            assert!(
+                matches!(LogKey::read(&path), Err(KeyError::Length { .. })),
+                "{bytes}"
+            );
+        }
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(directory.path().join("other"), &link).unwrap();
+        assert!(matches!(LogKey::read(&link), Err(KeyError::Io { .. })));
+        assert!(matches!(
+            LogKey::read(directory.path()),
+            Err(KeyError::NotAFile(_))
+        ));
+    }
 }

@@ -51,8 +51,8 @@ pub enum RedactedField {
 /// value by its [`code`](Self::code).
 ///
 /// Texts that are not chosen (descriptions, reasons, the error, other details) have every occurrence of a chosen
-/// value replaced, and of values [told](Self::hiding). Values that are written otherwise there, such as with
-/// escapes, are not found: choose those texts as a whole. Strata, families, the group and versions stay.
+/// value replaced, and of values [told](Self::hiding); a value of up to three bytes only where it is a word of its own.
+/// Values that are written otherwise there, such as with escapes, are not found: choose those texts as a whole. Strata, families, the group and versions stay.
 ///
 /// What is recorded is the decision on the request with the codes; that it is the same decision is checked.
 ///
@@ -233,12 +233,12 @@ impl Redaction {
     /// A text with each value replaced by its code, the longest where several fit.
     fn text(&self, values: &BTreeMap<String, String>, text: &str) -> String {
         let mut redacted = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
+        let mut at = 0;
+        while let Some(first) = text[at..].chars().next() {
             let fitting = values
                 .iter()
-                .filter(|(value, _)| rest.starts_with(value.as_str()));
-            let taken = match fitting.max_by_key(|(value, _)| value.len()) {
+                .filter(|(value, _)| stands_at(value, text, at));
+            at += match fitting.max_by_key(|(value, _)| value.len()) {
                 Some((value, code)) => {
                     redacted += code;
                     value.len()
@@ -248,7 +248,6 @@ impl Redaction {
                     first.len_utf8()
                 }
             };
-            rest = &rest[taken..];
         }
         redacted
     }
@@ -289,6 +288,16 @@ impl Redaction {
             .map(|value| (value.to_owned(), self.code(value)))
             .collect()
     }
+}
+
+/// Whether a value stands at this place of a text; one of up to three bytes only as a word of its own.
+fn stands_at(value: &str, text: &str, at: usize) -> bool {
+    let (before, after) = text.split_at(at);
+    let Some(after) = after.strip_prefix(value) else {
+        return false;
+    };
+    let goes_on = |neighbour: Option<char>| neighbour.is_some_and(char::is_alphanumeric);
+    value.len() > 3 || !(goes_on(before.chars().next_back()) || goes_on(after.chars().next()))
 }
 
 impl fmt::Debug for Redaction {

@@ -169,7 +169,9 @@ pub(super) fn tail(connection: &Connection) -> Result<(u64, ChainHash), AuditErr
 /// Has a transaction see the log as it is now, from here on.
 pub(super) fn begin_reading(connection: &Connection) -> Result<(), AuditError> {
     let sql = "SELECT EXISTS (SELECT 1 FROM record)";
-    Ok(connection.query_row(sql, [], |row| row.get::<_, bool>(0)).map(drop)?)
+    Ok(connection
+        .query_row(sql, [], |row| row.get::<_, bool>(0))
+        .map(drop)?)
 }
 
 pub(super) fn holds(connection: &Connection, decision: &str) -> Result<bool, AuditError> {

@@ -128,7 +128,11 @@ fn a_killed_process_leaves_a_log_that_verifies_with_all_that_was_acknowledged() 
         let mut child = start(test, &place, round, usize::MAX);
         // Every other one is killed after its first record, the rest at any moment since the start.
         while round % 2 == 0 && noted(&place, round).is_empty() {
-            assert_eq!(child.try_wait().unwrap(), None, "the process ended by itself");
+            assert_eq!(
+                child.try_wait().unwrap(),
+                None,
+                "the process ended by itself"
+            );
             std::thread::sleep(Duration::from_micros(100));
         }
         let moment = (round * 7_919) % 23_000;

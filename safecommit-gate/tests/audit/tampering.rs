@@ -238,7 +238,10 @@ fn calibrations_that_are_changed_removed_or_added_are_found() {
         }
         _ => false,
     };
-    check("UPDATE calibration SET body = CAST(body || x'20' AS BLOB)", &changed);
+    check(
+        "UPDATE calibration SET body = CAST(body || x'20' AS BLOB)",
+        &changed,
+    );
     let removed = |error: &AuditError| match error {
         AuditError::Flaw(flaw) => {
             flaw.sequence == 2 && matches!(flaw.kind, FlawKind::CalibrationRemoved(_))
@@ -246,7 +249,10 @@ fn calibrations_that_are_changed_removed_or_added_are_found() {
         _ => false,
     };
     check("DELETE FROM calibration", &removed);
-    check("UPDATE calibration SET digest = CAST(digest || x'00' AS BLOB)", &removed);
+    check(
+        "UPDATE calibration SET digest = CAST(digest || x'00' AS BLOB)",
+        &removed,
+    );
     let third = |error: &AuditError| matches!(error, AuditError::Flaw(flaw) if flaw.sequence == 3);
     check(
         "UPDATE calibration SET body = x'7b7d' WHERE CAST(body AS TEXT) LIKE '{\"by_stratum%'",
