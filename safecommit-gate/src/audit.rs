@@ -132,6 +132,7 @@ impl AuditLog {
         };
         head::sync_directory_of(path)?;
         head::write(head, &key, &Head::settled(0, ChainHash::genesis()))?;
+        head::sync_directory_of(head)?;
         Ok(Self::new(connection, path, head, key))
     }
 

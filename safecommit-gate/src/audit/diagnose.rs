@@ -89,6 +89,36 @@ impl AuditReader {
     /// Where only the safe actions are known, the true world is taken to be the one of the proposed worlds with just
     /// these actions safe that stood best at the end: retained before above the threshold before refuted.
     ///
+    /// ```
+    /// use safecommit_conformal::Delta;
+    /// use safecommit_core::{Case, FailureCause, Request};
+    /// use safecommit_gate::audit::{AuditLog, Entry, Labels, LogKey, UsedCalibration};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let (path, head) = (directory.path().join("audit.db"), directory.path().join("audit.head"));
+    /// let mut log = AuditLog::create(&path, &head, LogKey::from_bytes([7; 32]))?;
+    /// let request: Request = serde_json::from_str(r#"{
+    ///     "actions": [{"id": "delete"}],
+    ///     "worlds": [{"id": "temporary", "score": 0.1, "safe": ["delete"]}]
+    /// }"#)?;
+    /// let decision = Case::new(request.clone())?.decide(None);
+    /// let at = "2026-03-01T12:00:00Z".parse()?;
+    /// let entry = Entry::new("d-1", at, request, decision.record().clone());
+    /// log.append(&entry, UsedCalibration::None)?;
+    ///
+    /// // It turned out that the directory was shared, of which no world spoke.
+    /// let labels = r#"{"decision": "d-1", "true_world": "shared", "safe_actions": []}"#;
+    /// let labels = Labels::read(labels.as_bytes())?;
+    /// let diagnosis = log.reader()?.diagnose(&labels, Delta::new(0.05)?)?;
+    /// assert_eq!(diagnosis.failed[0].cause, Some(FailureCause::Proposal));
+    /// assert_eq!((diagnosis.worlds.missing, diagnosis.worlds.cases), (1, 1));
+    /// assert_eq!(diagnosis.worlds.upper, 1.0); // one case bounds nothing
+    ///
+    /// let scores = log.reader()?.calibration_scores(&labels, &[], None)?;
+    /// assert!(scores[0].score.is_missing());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`LabelError`] for a label that does not fit the log; [`AuditError::NotReproducible`] for a decision that comes

@@ -117,9 +117,14 @@ pub(super) fn read(path: &Path, key: &LogKey) -> Result<Head, AuditError> {
     file.open(key).map_err(problem)
 }
 
-/// Replaces the head: after a power loss the old or the new one is there, whole.
+/// Replaces the head. After a power loss the old or the new one is there, whole; surely the new one if it is pending.
+/// A settled one may be lost, for the pending one before it admits the same record.
 pub(super) fn write(path: &Path, key: &LogKey, head: &Head) -> Result<(), AuditError> {
-    replace(path, key, head).map_err(|error| AuditError::Head {
+    let replaced = replace(path, key, head).and_then(|()| match head.next {
+        Some(_) => sync_directory_of(path),
+        None => Ok(()),
+    });
+    replaced.map_err(|error| AuditError::Head {
         path: path.to_owned(),
         problem: error.to_string(),
     })
@@ -140,8 +145,7 @@ fn replace(path: &Path, key: &LogKey, head: &Head) -> std::io::Result<()> {
     file.write_all(&bytes)?;
     file.sync_all()?;
     drop(file);
-    std::fs::rename(&new, path)?;
-    sync_directory_of(path)
+    std::fs::rename(&new, path)
 }
 
 /// Makes a new entry of a directory durable.
