@@ -6,6 +6,7 @@
 )]
 
 mod disclosure;
+mod export;
 mod failures;
 mod history;
 mod processes;
