@@ -1,12 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 mod assemble;
+pub mod audit;
 mod evidence;
 mod fact;
-#[cfg(unix)]
-mod files;
 #[cfg(not(unix))]
 #[path = "files/unsupported.rs"]
+mod files;
+#[cfg(unix)]
 mod files;
 mod policy;
 mod score;

@@ -1,0 +1,227 @@
+//! What is recorded of a decision.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use safecommit_conformal::{Calibration, MondrianCalibration};
+use safecommit_core::{DecisionRecord, Fault, Request};
+use serde::{Deserialize, Serialize};
+
+use super::chain::ChainHash;
+use super::error::AuditError;
+use super::redact::RedactedField;
+
+const FORMAT: u32 = 1;
+
+/// One decision, as it is handed to [`AuditLog::append`](super::AuditLog::append): the request, the record that
+/// answered it, and the circumstances. The record of the core has what explains the decision: retained classes and
+/// signatures, the certificate or the blocking worlds, the chosen probe and its expected shrinkage, the fallback and
+/// its reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Entry {
+    /// A name that no other decision of the log has. Labels refer to it.
+    pub decision: String,
+    /// When it was taken, by the clock of whoever took it.
+    pub at: Timestamp,
+    /// What it was taken with.
+    pub versions: Versions,
+    /// What calibrations may be grouped by.
+    pub group: Group,
+    /// How long its parts took.
+    pub durations: Durations,
+    /// Steps of the time budget that passed after the request was made; see [`Request::elapsed_steps`].
+    pub elapsed_steps: u64,
+    /// The error on the decision path that whoever ran the controller reported to it.
+    pub fault: Option<ReportedFault>,
+    /// What was asked.
+    pub request: Request,
+    /// What was decided and why. Probes that it lists beyond those of the request were made after the request.
+    pub record: DecisionRecord,
+    /// Circumstances in words, such as the command line, by name.
+    pub details: BTreeMap<String, String>,
+    /// What went wrong in words, if anything did.
+    pub error: Option<String>,
+}
+
+/// What a decision was taken with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Versions {
+    /// The program.
+    pub program: String,
+    /// The policies and their schema, such as a digest of them.
+    pub policy: Option<String>,
+    /// The score of worlds: weights and terms. A threshold serves no other version.
+    pub score: Option<String>,
+}
+
+/// What calibrations may be grouped by; it has to follow from what is known before the true world is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// The family of actions, such as `file`.
+    pub family: Option<String>,
+    /// How grave the worst candidate is.
+    pub severity: Option<String>,
+    /// The kind of source of the evidence, such as `memory`.
+    pub source: Option<String>,
+}
+
+/// How long the parts of a decision took, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Durations {
+    /// Making worlds from the evidence.
+    pub proposing: u64,
+    /// Deciding, all steps together.
+    pub deciding: u64,
+    /// Making probes.
+    pub probing: u64,
+}
+
+/// An error on the decision path that is reported to a controller from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportedFault {
+    /// A safety policy could not be evaluated.
+    Policy,
+    /// The support was cut before it was complete.
+    TruncatedSupport,
+}
+
+/// The calibration that a decision was taken under.
+#[derive(Clone, Copy, Debug)]
+pub enum UsedCalibration<'a> {
+    /// None: the threshold was unbounded.
+    None,
+    /// This one, as in [`Case::decide`](safecommit_core::Case::decide).
+    One(&'a Calibration),
+    /// The one of the request's stratum, as in [`Case::decide_among`](safecommit_core::Case::decide_among).
+    ByStratum(&'a MondrianCalibration),
+}
+
+/// A calibration as it is stored, once however many decisions were taken under it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StoredCalibration {
+    One(Calibration),
+    ByStratum(MondrianCalibration),
+}
+
+/// A decision as it stands in the log. Its canonical form is JSON without white space, fields in the order in which
+/// they are declared, names of details sorted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AuditRecord {
+    /// The version of this form.
+    pub format: u32,
+    /// SHA-256 of the calibration that it was taken under.
+    pub calibration: Option<ChainHash>,
+    /// Which fields hold codes in place of values.
+    pub redacted: Vec<RedactedField>,
+    /// The decision.
+    pub entry: Entry,
+}
+
+impl Entry {
+    /// A decision with its request and the record that answered it, and nothing known of the circumstances.
+    #[must_use]
+    pub fn new(
+        decision: impl Into<String>,
+        at: Timestamp,
+        request: Request,
+        record: DecisionRecord,
+    ) -> Self {
+        Self {
+            decision: decision.into(),
+            at,
+            versions: Versions::default(),
+            group: Group::default(),
+            durations: Durations::default(),
+            elapsed_steps: 0,
+            fault: None,
+            request,
+            record,
+            details: BTreeMap::new(),
+            error: None,
+        }
+    }
+}
+
+impl AuditRecord {
+    pub(super) fn new(
+        calibration: Option<ChainHash>,
+        redacted: Vec<RedactedField>,
+        entry: Entry,
+    ) -> Self {
+        Self {
+            format: FORMAT,
+            calibration,
+            redacted,
+            entry,
+        }
+    }
+
+    /// The canonical bytes, which read back as they were written.
+    pub(super) fn write(&self) -> Result<Vec<u8>, AuditError> {
+        let refuse = |problem: String| AuditError::NotWritable {
+            decision: self.entry.decision.clone(),
+            problem,
+        };
+        let bytes = serde_json::to_vec(self).map_err(|error| refuse(error.to_string()))?;
+        let back = Self::read(&bytes).map_err(refuse)?;
+        if back != *self {
+            return Err(refuse("it does not read back as it was".to_owned()));
+        }
+        Ok(bytes)
+    }
+
+    /// Reads canonical bytes; any other form of the same record is refused.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
+        let record: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if record.format != FORMAT {
+            return Err(format!(
+                "it has format {}, known is {FORMAT}",
+                record.format
+            ));
+        }
+        match serde_json::to_vec(&record) {
+            Ok(canonical) if canonical == bytes => Ok(record),
+            Ok(_) => Err("it is not in its canonical form".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+impl UsedCalibration<'_> {
+    pub(super) fn store(self) -> Option<StoredCalibration> {
+        match self {
+            Self::None => None,
+            Self::One(calibration) => Some(StoredCalibration::One(calibration.clone())),
+            Self::ByStratum(calibrations) => {
+                Some(StoredCalibration::ByStratum(calibrations.clone()))
+            }
+        }
+    }
+}
+
+impl StoredCalibration {
+    pub(super) fn used(&self) -> UsedCalibration<'_> {
+        match self {
+            Self::One(calibration) => UsedCalibration::One(calibration),
+            Self::ByStratum(calibrations) => UsedCalibration::ByStratum(calibrations),
+        }
+    }
+}
+
+impl From<ReportedFault> for Fault {
+    fn from(fault: ReportedFault) -> Self {
+        match fault {
+            ReportedFault::Policy => Self::Policy,
+            ReportedFault::TruncatedSupport => Self::TruncatedSupport,
+        }
+    }
+}

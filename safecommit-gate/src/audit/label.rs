@@ -1,0 +1,111 @@
+//! What turned out to be true of decisions.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{AuditError, LabelError};
+
+/// What turned out to be true of one decision: which world it was, or which candidates were safe, or both.
+///
+/// JSON form: `{"decision": "d-1", "true_world": "temporary"}` or `{"decision": "d-1", "safe_actions": ["send"]}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Label {
+    /// The name of the decision in the log.
+    pub decision: String,
+    /// The true world. One that the request does not list was never proposed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub true_world: Option<String>,
+    /// The candidate actions that were safe. Without it, those that are safe in the true world by the safety map.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub safe_actions: Option<Vec<String>>,
+}
+
+/// Labels, at most one a decision.
+///
+/// ```
+/// use safecommit_gate::audit::Labels;
+///
+/// let lines = "{\"decision\": \"d-1\", \"true_world\": \"temporary\"}\n\
+///              {\"decision\": \"d-2\", \"safe_actions\": []}\n";
+/// assert_eq!(Labels::read(lines.as_bytes())?.len(), 2);
+/// let error = Labels::read(&b"{\"decision\": \"d-1\"}"[..]).unwrap_err();
+/// assert_eq!(error.to_string(), "line 1: a label has `true_world`, `safe_actions` or both");
+/// # Ok::<(), safecommit_gate::audit::AuditError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels(BTreeMap<String, Label>);
+
+impl Labels {
+    /// Labels from a list.
+    ///
+    /// # Errors
+    ///
+    /// [`LabelError::Twice`] for a decision with two; [`LabelError::Line`] for a label that says nothing, with its
+    /// place in the list.
+    pub fn new(labels: impl IntoIterator<Item = Label>) -> Result<Self, LabelError> {
+        let mut all = Self::default();
+        for (line, label) in (1..).zip(labels) {
+            all.add(line, label)?;
+        }
+        Ok(all)
+    }
+
+    /// Reads labels, a JSON object a line; empty lines are skipped.
+    ///
+    /// # Errors
+    ///
+    /// [`LabelError`] with the line; [`AuditError::Io`].
+    pub fn read(lines: impl BufRead) -> Result<Self, AuditError> {
+        let mut all = Self::default();
+        for (number, line) in (1..).zip(lines.lines()) {
+            let line = line?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let label = serde_json::from_str(&line).map_err(|error| LabelError::Line {
+                line: number,
+                problem: error.to_string(),
+            })?;
+            all.add(number, label)?;
+        }
+        Ok(all)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The label of a decision.
+    #[must_use]
+    pub fn get(&self, decision: &str) -> Option<&Label> {
+        self.0.get(decision)
+    }
+
+    /// All of them, by decision.
+    pub fn iter(&self) -> impl Iterator<Item = &Label> {
+        self.0.values()
+    }
+
+    fn add(&mut self, line: u64, label: Label) -> Result<(), LabelError> {
+        if label.true_world.is_none() && label.safe_actions.is_none() {
+            let problem = "a label has `true_world`, `safe_actions` or both".to_owned();
+            return Err(LabelError::Line { line, problem });
+        }
+        let decision = label.decision.clone();
+        match self.0.insert(decision.clone(), label) {
+            None => Ok(()),
+            Some(_) => Err(LabelError::Twice(decision)),
+        }
+    }
+}

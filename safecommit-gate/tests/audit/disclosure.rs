@@ -1,0 +1,194 @@
+//! With redaction, no chosen value is in any file of the log, and the decisions are the same.
+
+use safecommit_conformal::Delta;
+use safecommit_core::DecisionKind;
+use safecommit_gate::audit::{
+    AuditError, Label, Labels, LogKey, RedactedField, Redaction, UsedCalibration,
+};
+
+use crate::support::{Place, REQUEST, calibration, entry};
+
+fn redaction() -> Redaction {
+    let fields = [
+        RedactedField::Decision,
+        RedactedField::Action,
+        RedactedField::World,
+        RedactedField::Probe,
+        RedactedField::Outcome,
+        RedactedField::Reason,
+        RedactedField::Detail("path".to_owned()),
+    ];
+    Redaction::new(LogKey::from_bytes([5; 32]), fields).hiding("ada@example.org")
+}
+
+fn request(more: &str) -> safecommit_core::Request {
+    let text = REQUEST
+        .replace(
+            "\"hard_evidence\": []",
+            "\"hard_evidence\": [{\"world\": \"precious\", \"reason\": \"lent to bob\"}]",
+        )
+        .replace("\"scratch\"", "\"mail of ada@example.org, or shared\"");
+    let text = text.trim_end().strip_suffix('}').unwrap().to_owned() + more + "}";
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn no_chosen_value_is_written_and_the_decisions_are_the_same() {
+    let place = Place::new();
+    let mut log = place.create().with_redaction(redaction());
+    let calibration = calibration();
+    let used = UsedCalibration::One(&calibration);
+    let observed = r#", "observed": [{"probe": "stat", "outcome": "plain"}, {"probe": "ask", "outcome": "yes"}]"#;
+    let mut kinds = Vec::new();
+    for (name, request, used) in [
+        ("first-secret", request(""), used),
+        ("second-secret", request(observed), used),
+        (
+            "third-secret",
+            crate::support::request(),
+            UsedCalibration::None,
+        ),
+    ] {
+        let mut given = entry(name, request, used);
+        given.error = Some("cannot open `/home/ada/scratch` of temporary".to_owned());
+        given
+            .details
+            .insert("command".to_owned(), "wipe /home/ada/scratch".to_owned());
+        log.append(&given, used).unwrap();
+        let kept = place
+            .reader()
+            .record(&redaction().code(name))
+            .unwrap()
+            .unwrap();
+        assert_eq!(kept.entry.record.decision, given.record.decision);
+        assert_eq!(kept.entry.record.threshold, given.record.threshold);
+        let code = redaction().code("/home/ada/scratch");
+        assert_eq!(kept.entry.details["path"], code);
+        assert_eq!(kept.entry.details["command"], format!("wipe {code}"));
+        assert!(kept.redacted.contains(&RedactedField::World));
+        let probe = kept.entry.record.probe.map(|probe| probe.id);
+        kinds.push((
+            kept.entry.record.decision,
+            kept.entry.record.action.or(probe),
+        ));
+    }
+    let code = |value| Some(redaction().code(value));
+    let expected = [
+        (DecisionKind::Commit, code("trash")),
+        (DecisionKind::Commit, code("delete")),
+        (DecisionKind::Escalate, None),
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(place.verify().unwrap(), 3);
+    assert!(place.reader().replay().unwrap().differing.is_empty());
+
+    let mut files = 0;
+    for file in std::fs::read_dir(place.directory.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        files += 1;
+        for value in [
+            "secret",
+            "delete",
+            "trash",
+            "temporary",
+            "shared",
+            "precious",
+            "stat\"",
+            "plain",
+            "link",
+            "/home",
+            "ada",
+            "bob",
+            "lent",
+        ] {
+            let found = bytes
+                .windows(value.len())
+                .any(|window| window == value.as_bytes());
+            assert!(!found, "`{value}` was written");
+        }
+    }
+    assert!(files >= 2);
+
+    // Labels are in plain words, and are redacted the same way.
+    let label = Label {
+        decision: "second-secret".to_owned(),
+        true_world: Some("precious".to_owned()),
+        safe_actions: Some(vec!["trash".to_owned()]),
+    };
+    let labels = Labels::new([redaction().label(&label)]).unwrap();
+    let diagnosis = place
+        .reader()
+        .diagnose(&labels, Delta::new(0.05).unwrap())
+        .unwrap();
+    assert_eq!(diagnosis.failed.len(), 1);
+    assert_eq!(
+        diagnosis.failed[0].committed,
+        Some(redaction().code("delete"))
+    );
+    assert_eq!(
+        diagnosis.failed[0].decision,
+        redaction().code("second-secret")
+    );
+}
+
+#[test]
+fn errors_do_not_give_values_away_either() {
+    let place = Place::new();
+    let mut log = place.create().with_redaction(redaction());
+    let none = UsedCalibration::None;
+    let good = entry("first-secret", request(""), none);
+    log.append(&good, none).unwrap();
+    let mut twice = good.clone();
+    twice.decision = "second-secret".to_owned();
+    twice.request.worlds[1].id = "temporary".to_owned();
+    let mut other = twice.clone();
+    other.request = good.request.clone();
+    other.record.threshold = Some(0.5);
+    for (bad, what) in [
+        (good, "in the log already"),
+        (twice, "stands twice"),
+        (other, "the threshold"),
+    ] {
+        let error = log.append(&bad, none).unwrap_err().to_string();
+        assert!(error.contains(what) && error.contains("hmac:"), "{error}");
+        for value in ["secret", "temporary", "shared"] {
+            assert!(!error.contains(value), "{error}");
+        }
+    }
+    assert_eq!(place.verify().unwrap(), 1);
+}
+
+#[test]
+fn a_draw_that_the_codes_would_change_is_refused_or_the_same() {
+    let settings: safecommit_core::SettingsProposal =
+        serde_json::from_str(r#"{"probing": {"random": {"seed": "s"}}}"#).unwrap();
+    let none = UsedCalibration::None;
+    let (mut recorded, mut refused) = (0, 0);
+    let place = Place::new();
+    let mut log = place.create().with_redaction(redaction());
+    for number in 0..24 {
+        let given = entry(
+            &format!("secret-{number}"),
+            {
+                let mut request = crate::support::request();
+                request.settings = settings.clone();
+                request.id = Some(format!("r-{number}"));
+                request
+            },
+            none,
+        );
+        match log.append(&given, none) {
+            Ok(_) => recorded += 1,
+            Err(AuditError::NotReproducible { problem, .. }) => {
+                assert!(problem.contains("another probe results"), "{problem}");
+                refused += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(
+        recorded > 0 && refused > 0,
+        "{recorded} recorded, {refused} refused"
+    );
+    assert_eq!(place.verify().unwrap(), recorded);
+}
