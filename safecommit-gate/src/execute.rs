@@ -34,9 +34,12 @@ mod record;
 mod release;
 mod restore;
 mod settle;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fsync, mkdirat, openat};
 use rustix::io::Errno;
@@ -114,15 +117,12 @@ impl Executor {
     /// # Errors
     ///
     /// [`ExecuteError`] if the state directory is in the workspace or contains it, may be changed by other users, is in
-    /// use or is about another workspace, if the journal is damaged, or the system refuses something.
+    /// use for longer than a second or is about another workspace, if the journal is damaged, or the system refuses something.
     pub fn open(workspace: Workspace, state: impl AsRef<Path>) -> Result<Self, ExecuteError> {
         let state = open_state(&workspace, state.as_ref())?;
         let shown = state.path().display().to_string();
         let lock = open_file(&state, "lock")?;
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => return Err(ExecuteError::Locked(shown)),
-            locked => locked.map_err(ExecuteError::io("cannot lock the state directory"))?,
-        }
+        lock_in_time(&lock, &shown)?;
         make_directory(&state.target("trash")?)?;
         let mut journal = Journal::read(open_file(&state, "journal")?)?;
         let expected = workspace.path().display().to_string();
@@ -132,7 +132,8 @@ impl Executor {
                     format: 1,
                     workspace: expected,
                 })?;
-                fsync(state.handle()).map_err(ExecuteError::io("cannot flush the state directory"))?;
+                fsync(state.handle())
+                    .map_err(ExecuteError::io("cannot flush the state directory"))?;
             }
             Some(found) if found != expected => {
                 return Err(ExecuteError::OtherWorkspace {
@@ -201,7 +202,12 @@ impl Executor {
     }
 
     fn trashed_if_any(&self, entry: u64) -> Result<Option<Target>, ExecuteError> {
-        if self.state.target(format!("trash/{entry}"))?.status()?.is_none() {
+        if self
+            .state
+            .target(format!("trash/{entry}"))?
+            .status()?
+            .is_none()
+        {
             return Ok(None);
         }
         let item = self.trashed(entry)?;
@@ -216,7 +222,9 @@ impl Executor {
 impl std::fmt::Debug for Executor {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = formatter.debug_struct("Executor");
-        shown.field("workspace", &self.workspace).field("state", &self.state);
+        shown
+            .field("workspace", &self.workspace)
+            .field("state", &self.state);
         shown.finish_non_exhaustive()
     }
 }
@@ -242,7 +250,8 @@ fn open_state(workspace: &Workspace, path: &Path) -> Result<Workspace, ExecuteEr
         fsync(parent.handle()).map_err(|errno| failed()(errno.into()))?;
     }
     let state = Workspace::open(path)?;
-    if ancestry_of(&state, workspace)?.in_workspace || ancestry_of(workspace, &state)?.in_workspace {
+    if ancestry_of(&state, workspace)?.in_workspace || ancestry_of(workspace, &state)?.in_workspace
+    {
         return Err(inside());
     }
     let owner = rustix::process::geteuid().as_raw();
@@ -259,14 +268,38 @@ fn ancestry_of(directory: &Workspace, other: &Workspace) -> Result<place::Ancest
     found.map_err(ExecuteError::io("cannot find the state directory"))
 }
 
+/// Takes the lock, and waits a second for it: another executor may be about to end, and a process that this one is
+/// just starting holds its locks until it runs its own program.
+fn lock_in_time(lock: &File, shown: &str) -> Result<(), ExecuteError> {
+    for attempt in 0..100 {
+        if attempt > 0 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        match flock(lock, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+            locked => return locked.map_err(ExecuteError::io("cannot lock the state directory")),
+        }
+    }
+    Err(ExecuteError::Locked(shown.to_owned()))
+}
+
 fn open_file(state: &Workspace, name: &str) -> Result<File, ExecuteError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = openat(state.handle(), name, flags, Mode::RUSR | Mode::WUSR);
-    Ok(file.map_err(ExecuteError::io(format!("cannot open `{name}` of the state directory")))?.into())
+    Ok(file
+        .map_err(ExecuteError::io(format!(
+            "cannot open `{name}` of the state directory"
+        )))?
+        .into())
 }
 
 fn make_directory(at: &Target) -> Result<(), ExecuteError> {
-    let failed = || ExecuteError::io::<Errno>(format!("cannot make `{}` in the state directory", at.relative()));
+    let failed = || {
+        ExecuteError::io::<Errno>(format!(
+            "cannot make `{}` in the state directory",
+            at.relative()
+        ))
+    };
     match mkdirat(at.parent(), at.name(), Mode::RWXU) {
         Ok(()) => fsync(at.parent()).map_err(failed()),
         Err(Errno::EXIST) => match at.status()?.map(|status| status.kind) {

@@ -152,9 +152,11 @@ impl Facts {
                 return Err(FactError::Duplicate(name.to_owned()));
             }
         }
-        let assigned = self.0.iter().zip(given).map(|(fact, value)| {
-            value.ok_or_else(|| FactError::Unassigned(fact.name.clone()))
-        });
+        let assigned = self
+            .0
+            .iter()
+            .zip(given)
+            .map(|(fact, value)| value.ok_or_else(|| FactError::Unassigned(fact.name.clone())));
         Ok(Assignment(assigned.collect::<Result<_, _>>()?))
     }
 
@@ -184,7 +186,9 @@ impl Assignment {
 
 fn is_identifier(text: &str) -> bool {
     let mut letters = text.bytes();
-    letters.next().is_some_and(|first| first.is_ascii_alphabetic())
+    letters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic())
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
 }
 
@@ -210,17 +214,31 @@ mod tests {
     #[test]
     fn an_assignment_gives_every_fact_one_declared_value() {
         let facts = facts();
-        let world = facts.assignment([("tracked", "none"), ("kind", "link")]).unwrap();
+        let world = facts
+            .assignment([("tracked", "none"), ("kind", "link")])
+            .unwrap();
         assert_eq!(world.positions(), [1, 2]);
         assert_eq!(facts.value_of(&world, "tracked"), Some("none"));
         assert_eq!(facts.value_of(&world, "owner"), None);
         let refused = |values: &[(&'static str, &'static str)]| {
-            facts.assignment(values.iter().copied()).unwrap_err().to_string()
+            facts
+                .assignment(values.iter().copied())
+                .unwrap_err()
+                .to_string()
         };
-        assert_eq!(refused(&[("kind", "file")]), "fact `tracked` has no value here");
-        assert_eq!(refused(&[("kind", "mount")]), "fact `kind` has no value `mount`");
+        assert_eq!(
+            refused(&[("kind", "file")]),
+            "fact `tracked` has no value here"
+        );
+        assert_eq!(
+            refused(&[("kind", "mount")]),
+            "fact `kind` has no value `mount`"
+        );
         assert_eq!(refused(&[("size", "file")]), "fact `size` is not declared");
-        assert_eq!(refused(&[("kind", "file"), ("kind", "link")]), "`kind` stands twice");
+        assert_eq!(
+            refused(&[("kind", "file"), ("kind", "link")]),
+            "`kind` stands twice"
+        );
     }
 
     #[test]
@@ -233,14 +251,23 @@ mod tests {
         assert!(Fact::new("name", (0..257).map(|value| format!("v{value}"))).is_err());
         let many = Fact::new("name", (0..256).map(|value| format!("v{value}"))).unwrap();
         assert_eq!(many.position("v255"), Some(255));
-        let twice = [Fact::new("kind", ["a"]).unwrap(), Fact::new("kind", ["b"]).unwrap()];
-        assert_eq!(Facts::new(twice), Err(FactError::Duplicate("kind".to_owned())));
+        let twice = [
+            Fact::new("kind", ["a"]).unwrap(),
+            Fact::new("kind", ["b"]).unwrap(),
+        ];
+        assert_eq!(
+            Facts::new(twice),
+            Err(FactError::Duplicate("kind".to_owned()))
+        );
     }
 
     #[test]
     fn an_assignment_of_other_facts_has_no_value() {
         let facts = facts();
         assert_eq!(facts.value_of(&Assignment::of_positions([7]), "kind"), None);
-        assert_eq!(facts.value_of(&Assignment::of_positions([0]), "tracked"), None);
+        assert_eq!(
+            facts.value_of(&Assignment::of_positions([0]), "tracked"),
+            None
+        );
     }
 }

@@ -159,7 +159,10 @@ impl TargetPath {
         if path.contains('\0') {
             return refuse("contains NUL");
         }
-        let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        let parts: Vec<&str> = path
+            .split('/')
+            .filter(|part| !matches!(*part, "" | "."))
+            .collect();
         if parts.is_empty() {
             return refuse("names nothing below the workspace");
         }

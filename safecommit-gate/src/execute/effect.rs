@@ -143,7 +143,10 @@ impl Executor {
         let object = |status: &crate::files::Status| (status.device, status.inode);
         let (workspace, state) = (object(self.workspace.status()), object(self.state.status()));
         let found = place::ancestry(target.parent(), workspace, state);
-        let found = found.map_err(ExecuteError::io(format!("cannot find `{}`", target.relative())))?;
+        let found = found.map_err(ExecuteError::io(format!(
+            "cannot find `{}`",
+            target.relative()
+        )))?;
         if found.in_state {
             return Err(ExecuteError::Protected(target.relative().to_owned()));
         }

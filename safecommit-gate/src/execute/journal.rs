@@ -60,14 +60,17 @@ impl Journal {
             let checked = journal.check(line).filter(|_| end.is_some());
             match checked {
                 Some((chain, json)) => {
-                    let record = serde_json::from_slice(json).map_err(|error| ExecuteError::Journal {
-                        line: number,
-                        problem: error.to_string(),
-                    })?;
-                    journal.note(record, chain).map_err(|problem| ExecuteError::Journal {
-                        line: number,
-                        problem: problem.to_owned(),
-                    })?;
+                    let record =
+                        serde_json::from_slice(json).map_err(|error| ExecuteError::Journal {
+                            line: number,
+                            problem: error.to_string(),
+                        })?;
+                    journal
+                        .note(record, chain)
+                        .map_err(|problem| ExecuteError::Journal {
+                            line: number,
+                            problem: problem.to_owned(),
+                        })?;
                     journal.length += line.len() as u64 + 1;
                 }
                 None if after.is_empty() => break,
@@ -98,17 +101,21 @@ impl Journal {
         line.extend_from_slice(&json);
         line.push(b'\n');
         let start = SeekFrom::Start(self.length);
-        let written = self.file.seek(start).and_then(|_| self.file.write_all(&line));
+        let written = self
+            .file
+            .seek(start)
+            .and_then(|_| self.file.write_all(&line));
         if let Err(error) = written.and_then(|()| self.file.sync_data()) {
             // If even that fails, the next start does it.
             let _ = self.cut();
             return Err(ExecuteError::io("journal")(error));
         }
         self.length += line.len() as u64;
-        self.note(record, chain).map_err(|problem| ExecuteError::Journal {
-            line: 0,
-            problem: problem.to_owned(),
-        })
+        self.note(record, chain)
+            .map_err(|problem| ExecuteError::Journal {
+                line: 0,
+                problem: problem.to_owned(),
+            })
     }
 
     pub(super) fn entries(&self) -> &BTreeMap<u64, Entry> {
@@ -120,18 +127,24 @@ impl Journal {
     }
 
     pub(super) fn next_entry(&self) -> u64 {
-        self.entries.last_key_value().map_or(1, |(last, _)| last.saturating_add(1))
+        self.entries
+            .last_key_value()
+            .map_or(1, |(last, _)| last.saturating_add(1))
     }
 
     fn cut(&mut self) -> Result<(), ExecuteError> {
-        let cut = self.file.set_len(self.length).and_then(|()| self.file.sync_data());
+        let cut = self
+            .file
+            .set_len(self.length)
+            .and_then(|()| self.file.sync_data());
         cut.map_err(ExecuteError::io("journal"))
     }
 
     fn check<'l>(&self, line: &'l [u8]) -> Option<(Digest, &'l [u8])> {
         let (checksum, json) = (line.get(..CHECKSUM)?, line.get(CHECKSUM + 1..)?);
         let chain = chained(&self.chain, json);
-        (line[CHECKSUM] == b' ' && checksum == chain.to_string().as_bytes()).then_some((chain, json))
+        (line[CHECKSUM] == b' ' && checksum == chain.to_string().as_bytes())
+            .then_some((chain, json))
     }
 
     fn note(&mut self, record: Record, chain: Digest) -> Result<(), &'static str> {
@@ -142,7 +155,13 @@ impl Journal {
         let entry = record.entry();
         let known = entry.and_then(|entry| self.entries.get_mut(&entry));
         match (record, known) {
-            (Record::Opened { format: 1, workspace }, _) => self.workspace = Some(workspace),
+            (
+                Record::Opened {
+                    format: 1,
+                    workspace,
+                },
+                _,
+            ) => self.workspace = Some(workspace),
             (Record::Opened { .. }, _) => return Err("the format is of another version"),
             (
                 Record::Intent {

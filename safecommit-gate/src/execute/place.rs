@@ -7,8 +7,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 
 use rustix::fs::{
-    AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, Uid, fchmod, fchown, fstat, fsync,
-    futimens, mkdirat, openat, renameat_with, statat, symlinkat, unlinkat,
+    AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, Uid, fchmod,
+    fchown, fstat, fsync, futimens, mkdirat, openat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -37,12 +37,19 @@ fn rename(from: &Target, to: &Target, flags: RenameFlags) -> Result<(), Errno> {
 pub(super) fn create(at: &Target, bytes: &[u8], like: Option<&Target>) -> Result<(), ExecuteError> {
     let mode = if like.is_some() { 0o600 } else { 0o666 };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let failed = || ExecuteError::io::<std::io::Error>(format!("cannot write beside `{}`", at.relative()));
+    let failed =
+        || ExecuteError::io::<std::io::Error>(format!("cannot write beside `{}`", at.relative()));
     let file = openat(at.parent(), at.name(), flags, Mode::from_raw_mode(mode));
     let mut file = File::from(file.map_err(|errno| failed()(errno.into()))?);
     file.write_all(bytes).map_err(failed())?;
     if let Some(like) = like {
-        let old = open_file(like.parent(), OsStr::new(like.name())).map_err(|errno| failed()(errno.into()))?;
+        let old =
+            open_file(like.parent(), OsStr::new(like.name())).map_err(|errno| match errno {
+                Errno::LOOP | Errno::NOENT | Errno::NXIO | Errno::AGAIN => {
+                    ExecuteError::Changed(like.relative().to_owned())
+                }
+                errno => failed()(errno.into()),
+            })?;
         let stat = fstat(&old).map_err(|errno| failed()(errno.into()))?;
         // As with any write by another program, the set-id bits are not kept.
         give(&file, &stat, 0o1777).map_err(|errno| failed()(errno.into()))?;
@@ -56,7 +63,9 @@ pub(super) fn create(at: &Target, bytes: &[u8], like: Option<&Target>) -> Result
 /// extended attributes.
 pub(super) fn copy(from: &Target, to: &Target) -> Result<(), ExecuteError> {
     let name = (from.parent(), OsStr::new(from.name()));
-    let place = status_of_handle(from.parent()).map_err(ExecuteError::io("cannot copy"))?.place();
+    let place = status_of_handle(from.parent())
+        .map_err(ExecuteError::io("cannot copy"))?
+        .place();
     copy_name(name, place, (to.parent(), OsStr::new(to.name())))?;
     fsync(to.parent()).map_err(ExecuteError::io("cannot copy"))
 }
@@ -98,9 +107,8 @@ fn copy_file(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let copied = openat(to.0, to.1, flags, Mode::RUSR | Mode::WUSR)?;
     let (mut source, mut copied) = (File::from(source), File::from(copied));
-    std::io::copy(&mut source, &mut copied).map_err(|error| {
-        Errno::from_io_error(&error).unwrap_or(Errno::IO)
-    })?;
+    std::io::copy(&mut source, &mut copied)
+        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     copy_attributes(&source, &copied)?;
     give(&copied, &stat, 0o7777)?;
     futimens(&copied, &times(&stat))?;
@@ -112,13 +120,20 @@ fn copy_link(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
     let leads = rustix::fs::readlinkat(from.0, from.1, Vec::new())?;
     symlinkat(leads, to.0, to.1)?;
     let (owner, group) = (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid));
-    rustix::fs::chownat(to.0, to.1, Some(owner), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
+    rustix::fs::chownat(
+        to.0,
+        to.1,
+        Some(owner),
+        Some(group),
+        AtFlags::SYMLINK_NOFOLLOW,
+    )?;
     rustix::fs::utimensat(to.0, to.1, &times(&stat), AtFlags::SYMLINK_NOFOLLOW)
 }
 
 /// Removes what has this name and everything below it. No link is followed, no mount entered.
 pub(super) fn remove(at: &Target) -> Result<(), ExecuteError> {
-    let failed = |errno: Errno| ExecuteError::io(format!("cannot remove `{}`", at.relative()))(errno);
+    let failed =
+        |errno: Errno| ExecuteError::io(format!("cannot remove `{}`", at.relative()))(errno);
     let place = status_of_handle(at.parent()).map_err(failed)?.place();
     remove_name((at.parent(), OsStr::new(at.name())), place).map_err(failed)?;
     fsync(at.parent()).map_err(failed)
@@ -197,11 +212,15 @@ const UP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// Whether a name stands for the very object that an identity was taken of.
 pub(super) fn is_object(at: &Target, identity: &Identity) -> Result<bool, ExecuteError> {
     let status = at.status()?;
-    Ok(status.is_some_and(|found| (found.device, found.inode) == (identity.device, identity.inode)))
+    Ok(
+        status
+            .is_some_and(|found| (found.device, found.inode) == (identity.device, identity.inode)),
+    )
 }
 
 fn open_file(parent: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = openat(parent, name, flags, Mode::empty())?;
     if FileType::from_raw_mode(fstat(&file)?.st_mode).is_file() {
         Ok(file)
@@ -214,7 +233,11 @@ fn open_file(parent: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
 fn give(file: impl AsFd, like: &Stat, mask: u32) -> Result<(), Errno> {
     let now = fstat(&file)?;
     if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid) {
-        fchown(&file, Some(Uid::from_raw(like.st_uid)), Some(Gid::from_raw(like.st_gid)))?;
+        fchown(
+            &file,
+            Some(Uid::from_raw(like.st_uid)),
+            Some(Gid::from_raw(like.st_gid)),
+        )?;
     }
     fchmod(&file, Mode::from_raw_mode(like.st_mode & mask))
 }
@@ -239,10 +262,7 @@ fn copy_attributes(from: impl AsFd, to: impl AsFd) -> Result<(), Errno> {
 }
 
 fn times(stat: &Stat) -> Timestamps {
-    let at = |tv_sec, tv_nsec| Timespec {
-        tv_sec,
-        tv_nsec,
-    };
+    let at = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
     Timestamps {
         last_access: at(stat.st_atime, stat.st_atime_nsec as _),
         last_modification: at(stat.st_mtime, stat.st_mtime_nsec as _),

@@ -75,7 +75,9 @@ impl Effect {
     /// The path that is acted on, and of a move the other one.
     pub(super) fn paths(&self) -> (&str, Option<&str>) {
         match self {
-            Self::Take { path, .. } | Self::Put { path, .. } | Self::Replace { path, .. } => (path, None),
+            Self::Take { path, .. } | Self::Put { path, .. } | Self::Replace { path, .. } => {
+                (path, None)
+            }
             Self::Move { from, to, .. } => (from, Some(to)),
         }
     }

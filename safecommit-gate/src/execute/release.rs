@@ -3,11 +3,11 @@
 use safecommit_conformal::{Calibration, MondrianCalibration};
 use safecommit_core::{Case, Certificate, CertificateError, Controller};
 
+use super::Executor;
 use super::action::{Content, FileAction, Proposal};
 use super::effect::Places;
 use super::error::ExecuteError;
 use super::record::{Effect, Record, Resolution, Source};
-use super::Executor;
 use crate::files::{Digest, Identity, Kind, Target, walk};
 
 /// Who issued a certificate, and redeems it.
@@ -65,11 +65,17 @@ impl Executor {
                 expected,
             });
         }
-        let wanted = proposal.actions().get(action).ok_or(ExecuteError::NoSuchAction(action))?;
+        let wanted = proposal
+            .actions()
+            .get(action)
+            .ok_or(ExecuteError::NoSuchAction(action))?;
         redeem(certificate, authority, proposal, action)?;
         let subject = proposal.digest();
         let entries = self.journal.entries().iter();
-        if let Some((&before, _)) = entries.clone().find(|(_, entry)| entry.subject == Some(subject)) {
+        if let Some((&before, _)) = entries
+            .clone()
+            .find(|(_, entry)| entry.subject == Some(subject))
+        {
             return Err(ExecuteError::ReleasedBefore(before));
         }
         let (effect, content) = self.effect_of(wanted, probed)?;
@@ -98,7 +104,10 @@ impl Executor {
         }
         if let Some(to) = &to {
             expect_nothing(to)?;
-            if target.status()?.is_some_and(|status| Some(status.device) != device_of(to)) {
+            if target
+                .status()?
+                .is_some_and(|status| Some(status.device) != device_of(to))
+            {
                 return Err(ExecuteError::OtherFileSystem {
                     from: target.relative().to_owned(),
                     to: to.relative().to_owned(),
@@ -131,20 +140,31 @@ impl Executor {
             entry,
             cause: Box::new(cause),
         };
-        let hidden = self.journal.entries().get(&entry).map(|begun| begun.hidden.clone());
-        let hidden = hidden.ok_or_else(|| unsettled(ExecuteError::Changed("journal".to_owned())))?;
-        let hidden = target.sibling(&hidden).map_err(|error| unsettled(error.into()))?;
+        let hidden = self
+            .journal
+            .entries()
+            .get(&entry)
+            .map(|begun| begun.hidden.clone());
+        let hidden =
+            hidden.ok_or_else(|| unsettled(ExecuteError::Changed("journal".to_owned())))?;
+        let hidden = target
+            .sibling(&hidden)
+            .map_err(|error| unsettled(error.into()))?;
         let places = Places { target, hidden, to };
         let caused = self.cause(entry, effect, &places, content);
         let resolution = match &caused {
             Ok(()) => Resolution::Done,
             Err(_) => {
                 let begun = self.journal.entries().get(&entry).cloned();
-                let begun = begun.ok_or_else(|| unsettled(ExecuteError::Changed("journal".to_owned())))?;
-                self.settle(entry, &begun, Some(&places)).map_err(unsettled)?
+                let begun =
+                    begun.ok_or_else(|| unsettled(ExecuteError::Changed("journal".to_owned())))?;
+                self.settle(entry, &begun, Some(&places))
+                    .map_err(unsettled)?
             }
         };
-        self.journal.append(Record::Done { entry, resolution }).map_err(unsettled)?;
+        self.journal
+            .append(Record::Done { entry, resolution })
+            .map_err(unsettled)?;
         match caused {
             Ok(()) => Ok(Receipt { entry }),
             Err(cause) => Err(ExecuteError::Failed {
@@ -180,26 +200,47 @@ impl Executor {
             action: action.name(),
             needs,
         };
-        let there = || probed.cloned().ok_or_else(|| needs("the identity of what was probed"));
+        let there = || {
+            probed
+                .cloned()
+                .ok_or_else(|| needs("the identity of what was probed"))
+        };
         Ok(match action {
-            FileAction::Delete { .. } => (Effect::Take { path, old: there()? }, None),
+            FileAction::Delete { .. } => (
+                Effect::Take {
+                    path,
+                    old: there()?,
+                },
+                None,
+            ),
             FileAction::Move { to, .. } => {
                 let to = to.to_string();
-                (Effect::Move { from: path, to, old: there()? }, None)
+                (
+                    Effect::Move {
+                        from: path,
+                        to,
+                        old: there()?,
+                    },
+                    None,
+                )
             }
             FileAction::Overwrite { content, .. } => {
                 let old = there()?;
                 if old.kind != Kind::File {
                     return Err(ExecuteError::NotAFile(path));
                 }
-                let new = Source::Bytes { content: content.digest() };
+                let new = Source::Bytes {
+                    content: content.digest(),
+                };
                 (Effect::Replace { path, old, new }, Some(content))
             }
             FileAction::Write { .. } if probed.is_some() => {
                 return Err(needs("nothing at its path"));
             }
             FileAction::Write { content, .. } => {
-                let new = Source::Bytes { content: content.digest() };
+                let new = Source::Bytes {
+                    content: content.digest(),
+                };
                 (Effect::Put { path, new }, Some(content))
             }
         })
@@ -215,11 +256,16 @@ impl Executor {
             return Err(ExecuteError::Changed(shown()));
         };
         let (mut mount, mut state) = (false, false);
-        walk(target, &status, &mut self.limits.begin(), &mut |entry, _| {
-            mount |= entry.status.kind == Kind::Mount;
-            state |= entry.status.is_same_object(self.state.status());
-            Ok(())
-        })?;
+        walk(
+            target,
+            &status,
+            &mut self.limits.begin(),
+            &mut |entry, _| {
+                mount |= entry.status.kind == Kind::Mount;
+                state |= entry.status.is_same_object(self.state.status());
+                Ok(())
+            },
+        )?;
         match (state, mount) {
             (true, _) => Err(ExecuteError::Protected(shown())),
             (_, true) => Err(ExecuteError::Mount(shown())),
@@ -234,7 +280,9 @@ fn redeem(
     proposal: &Proposal,
     action: usize,
 ) -> Result<(), ExecuteError> {
-    let id = proposal.action_id(action).ok_or(ExecuteError::NoSuchAction(action))?;
+    let id = proposal
+        .action_id(action)
+        .ok_or(ExecuteError::NoSuchAction(action))?;
     match authority {
         Authority::Controller(controller) => {
             if controller.problem().subject() != proposal.subject() {

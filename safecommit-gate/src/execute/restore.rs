@@ -54,9 +54,9 @@ impl Executor {
         entries.map(describe).collect()
     }
 
-    /// Undoes an entry. Nothing is overwritten: what was taken comes back only where nothing is, what was made or
+    /// Undoes an entry; one whose undoing was undone is undone again. Nothing is overwritten: what was taken comes back only where nothing is, what was made or
     /// overwritten goes to the trash only if it still has the content that it was given, and what was moved goes back
-    /// only if it is the same.
+    /// only with the same content.
     ///
     /// # Errors
     ///
@@ -66,13 +66,20 @@ impl Executor {
     pub fn restore(&mut self, entry: u64) -> Result<Receipt, ExecuteError> {
         self.expect_settled()?;
         let refuse = |problem| ExecuteError::NotRestorable { entry, problem };
-        let done = self.journal.entries().get(&entry).ok_or_else(|| refuse("there is none"))?;
+        // Where undoing was itself undone, the effect stands again, and the last of the chain is what there is to undo.
+        let (mut last, mut stands) = (entry, true);
+        while let Some(later) = self.undone_by(last) {
+            (last, stands) = (later, !stands);
+        }
+        let done = self.journal.entries().get(&last);
+        let done = done.ok_or_else(|| refuse("there is none"))?;
         if done.resolution != Some(Resolution::Done) {
             return Err(refuse("it was not done"));
         }
-        if self.undone_by(entry).is_some() {
+        if !stands {
             return Err(refuse("it was undone before"));
         }
+        let entry = last;
         let effect = match done.effect.clone() {
             Effect::Take { path, old } => {
                 let new = self.source(entry, &old)?;
@@ -93,9 +100,6 @@ impl Executor {
             }
             Effect::Move { from, to, old } => {
                 let now = self.unchanged(&to, old.content)?;
-                if !now.is_same_object(&old) {
-                    return Err(ExecuteError::Changed(to));
-                }
                 Effect::Move {
                     from: to,
                     to: from,

@@ -10,7 +10,7 @@ use super::error::ExecuteError;
 use super::journal::Entry;
 use super::record::{Effect, Resolution, Source};
 use super::{Executor, place};
-use crate::files::{FileError, Identity, Target};
+use crate::files::{FileError, Identity, Kind, Target};
 
 impl Executor {
     /// Opens the places of an entry; `None` if a directory on the way is gone or not what it was.
@@ -18,7 +18,9 @@ impl Executor {
         let (path, to) = entry.effect.paths();
         let open = |path: &str| match self.workspace.target(path) {
             Ok(target) => Ok(Some(target)),
-            Err(FileError::Missing(_) | FileError::NotADirectory(_) | FileError::Link(_)) => Ok(None),
+            Err(FileError::Missing(_) | FileError::NotADirectory(_) | FileError::Link(_)) => {
+                Ok(None)
+            }
             Err(error) => Err(error),
         };
         let Some(target) = open(path)? else {
@@ -55,9 +57,11 @@ impl Executor {
                 place::remove(hidden)?;
                 Resolution::Done
             }
-            (Effect::Take { .. } | Effect::Move { .. }, Some(_)) => self.put_back(number, places)?,
+            (Effect::Take { .. } | Effect::Move { .. }, Some(_)) => {
+                self.put_back(number, places)?
+            }
             (Effect::Take { old, .. }, None) => self.after(number, entry, old, target)?,
-            (Effect::Put { new, .. }, Some(_)) => self.withdraw(entry, new, hidden)?,
+            (Effect::Put { new, .. }, Some(_)) => self.withdraw(number, entry, new, hidden)?,
             (Effect::Put { .. }, None) => match &entry.staged {
                 Some(staged) if place::is_object(target, staged)? => Resolution::Done,
                 Some(_) if target.status()?.is_some() => Resolution::Superseded,
@@ -69,7 +73,7 @@ impl Executor {
                     None => !place::is_object(hidden, old)?,
                 };
                 if holds_staged {
-                    self.withdraw(entry, new, hidden)?
+                    self.withdraw(number, entry, new, hidden)?
                 } else {
                     self.exchange_back(number, entry, new, places)?
                 }
@@ -136,21 +140,29 @@ impl Executor {
         }
         place::exchange(hidden, target).map_err(|errno| cannot_go_back(errno, target))?;
         self.drop_unfinished_copy(number)?;
-        self.withdraw(entry, new, hidden)
+        self.withdraw(number, entry, new, hidden)
     }
 
     /// Takes back what was made under the hidden name and never put in place.
     fn withdraw(
-        &self,
+        &mut self,
+        number: u64,
         entry: &Entry,
         new: &Source,
         hidden: &Target,
     ) -> Result<Resolution, ExecuteError> {
-        if let Some(staged) = &entry.staged {
-            if !place::is_object(hidden, staged)? {
-                // Not ours to remove, and where it lies it hides nothing.
-                return Ok(Resolution::Superseded);
+        let found = hidden.status()?;
+        let is_ours = match (&entry.staged, new) {
+            (Some(staged), _) => place::is_object(hidden, staged)?,
+            (None, Source::Bytes { .. }) => found.is_none_or(|found| found.kind == Kind::File),
+            (None, Source::Trash { .. }) => true,
+        };
+        if !is_ours {
+            // Somebody exchanged names at the same moment.
+            if found.is_some() {
+                self.stow(number, hidden)?;
             }
+            return Ok(Resolution::Superseded);
         }
         match new {
             Source::Trash { entry, item } => {

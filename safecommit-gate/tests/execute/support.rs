@@ -13,28 +13,35 @@ use safecommit_gate::{
 use tempfile::TempDir;
 
 /// `workspace` and, outside it, `state` and `outside` with a file in it.
-pub struct Scene {
-    pub base: TempDir,
-    pub state: PathBuf,
+pub(crate) struct Scene {
+    pub(crate) base: TempDir,
+    pub(crate) state: PathBuf,
     _state_base: Option<TempDir>,
 }
 
 /// What a tree is: for each path the type and mode, owner, and content or where it leads.
-pub type Tree = BTreeMap<PathBuf, (u32, u32, Vec<u8>)>;
+pub(crate) type Tree = BTreeMap<PathBuf, (u32, u32, Vec<u8>)>;
 
 impl Scene {
     /// On the file system of the temporary directory.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let base = tempfile::tempdir().unwrap();
         let state = base.path().join("state");
         Self::in_directory(base, state, None)
     }
 
     /// With the state directory on another file system, which is verified.
-    pub fn across_file_systems() -> Self {
-        let (base, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir_in("/dev/shm").unwrap());
+    pub(crate) fn across_file_systems() -> Self {
+        let (base, other) = (
+            tempfile::tempdir().unwrap(),
+            tempfile::tempdir_in("/dev/shm").unwrap(),
+        );
         let device = |path: &Path| std::fs::metadata(path).unwrap().dev();
-        assert_ne!(device(base.path()), device(other.path()), "two file systems are needed");
+        assert_ne!(
+            device(base.path()),
+            device(other.path()),
+            "two file systems are needed"
+        );
         let state = other.path().join("state");
         Self::in_directory(base, state, Some(other))
     }
@@ -50,41 +57,48 @@ impl Scene {
         }
     }
 
-    pub fn path(&self, below: &str) -> PathBuf {
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.base.path().join("workspace").join(below)
     }
 
-    pub fn write(&self, below: &str, content: &str) {
+    pub(crate) fn write(&self, below: &str, content: &str) {
         std::fs::create_dir_all(self.path(below).parent().unwrap()).unwrap();
         std::fs::write(self.path(below), content).unwrap();
     }
 
-    pub fn open(&self) -> Executor {
+    pub(crate) fn open(&self) -> Executor {
         self.try_open().unwrap()
     }
 
-    pub fn try_open(&self) -> Result<Executor, ExecuteError> {
+    pub(crate) fn try_open(&self) -> Result<Executor, ExecuteError> {
         Executor::open(Workspace::open(self.path("")).unwrap(), &self.state)
     }
 
-    pub fn tree(&self) -> Tree {
+    pub(crate) fn tree(&self) -> Tree {
         tree(&self.path(""))
     }
 
-    pub fn outside(&self) -> Tree {
+    pub(crate) fn outside(&self) -> Tree {
         tree(&self.base.path().join("outside"))
     }
 }
 
-pub fn tree(root: &Path) -> Tree {
+pub(crate) fn tree(root: &Path) -> Tree {
     let mut found = Tree::new();
     let mut open = vec![root.to_owned()];
     while let Some(path) = open.pop() {
         let meta = std::fs::symlink_metadata(&path).unwrap();
         let content = if meta.is_symlink() {
-            std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes()
+            std::fs::read_link(&path)
+                .unwrap()
+                .into_os_string()
+                .into_encoded_bytes()
         } else if meta.is_dir() {
-            open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            open.extend(
+                std::fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
             Vec::new()
         } else {
             std::fs::read(&path).unwrap()
@@ -95,29 +109,29 @@ pub fn tree(root: &Path) -> Tree {
     found
 }
 
-pub fn path(text: &str) -> TargetPath {
+pub(crate) fn path(text: &str) -> TargetPath {
     TargetPath::new(text).unwrap()
 }
 
-pub fn delete(at: &str) -> FileAction {
+pub(crate) fn delete(at: &str) -> FileAction {
     FileAction::Delete { path: path(at) }
 }
 
-pub fn overwrite(at: &str, content: &str) -> FileAction {
+pub(crate) fn overwrite(at: &str, content: &str) -> FileAction {
     FileAction::Overwrite {
         path: path(at),
         content: Content::new(content),
     }
 }
 
-pub fn write(at: &str, content: &str) -> FileAction {
+pub(crate) fn write(at: &str, content: &str) -> FileAction {
     FileAction::Write {
         path: path(at),
         content: Content::new(content),
     }
 }
 
-pub fn rename(from: &str, to: &str) -> FileAction {
+pub(crate) fn rename(from: &str, to: &str) -> FileAction {
     FileAction::Move {
         from: path(from),
         to: path(to),
@@ -125,7 +139,7 @@ pub fn rename(from: &str, to: &str) -> FileAction {
 }
 
 /// A proposal of these actions, unlike any other made for this executor.
-pub fn propose(executor: &Executor, actions: Vec<FileAction>) -> Proposal {
+pub(crate) fn propose(executor: &Executor, actions: Vec<FileAction>) -> Proposal {
     let context = ReleaseContext {
         decision: format!("decision-{}", executor.entries().len()),
         tool: "test".to_owned(),
@@ -139,13 +153,13 @@ pub fn propose(executor: &Executor, actions: Vec<FileAction>) -> Proposal {
 }
 
 /// What a decision about this action would have probed.
-pub fn probe(executor: &Executor, action: &FileAction) -> Option<Identity> {
+pub(crate) fn probe(executor: &Executor, action: &FileAction) -> Option<Identity> {
     let target = executor.workspace().target(action.path().as_str()).unwrap();
     target.identity(&Limits::default()).unwrap()
 }
 
 /// Certifies the first action of the proposal and executes it.
-pub fn release(
+pub(crate) fn release(
     executor: &mut Executor,
     proposal: &Proposal,
     probed: Option<&Identity>,
@@ -154,15 +168,22 @@ pub fn release(
     let action = problem.add_action(Action::default()).unwrap();
     problem.add_world(Score::ZERO, [action]).unwrap();
     let (settings, mut memory) = (Settings::default(), safecommit_core::Workspace::default());
-    let mut controller = Controller::start(&problem, &settings, Threshold::unbounded(), &mut memory);
+    let mut controller =
+        Controller::start(&problem, &settings, Threshold::unbounded(), &mut memory);
     let Step::Commit(certificate) = controller.next_step() else {
         panic!("the action is safe in the one world there is");
     };
-    executor.execute(certificate, Authority::Controller(&mut controller), proposal, action, probed)
+    executor.execute(
+        certificate,
+        Authority::Controller(&mut controller),
+        proposal,
+        action,
+        probed,
+    )
 }
 
 /// Probes, certifies and executes an action.
-pub fn act(executor: &mut Executor, action: FileAction) -> Result<Receipt, ExecuteError> {
+pub(crate) fn act(executor: &mut Executor, action: FileAction) -> Result<Receipt, ExecuteError> {
     let probed = probe(executor, &action);
     let proposal = propose(executor, vec![action]);
     release(executor, &proposal, probed.as_ref())

@@ -1,12 +1,8 @@
 //! Effects of certified actions, what is refused, and undoing.
-#![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
-mod execute_support;
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
-use execute_support::{
+use crate::support::{
     Scene, act, delete, overwrite, path, probe, propose, release, rename, tree, write,
 };
 use safecommit_conformal::{Score, Threshold};
@@ -22,7 +18,11 @@ fn filled(scene: Scene) -> Scene {
     scene.write("file", "old");
     scene.write("folder/a", "first");
     scene.write("folder/deeper/b", "second");
-    std::fs::set_permissions(scene.path("folder/a"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::fs::set_permissions(
+        scene.path("folder/a"),
+        std::fs::Permissions::from_mode(0o640),
+    )
+    .unwrap();
     symlink("../../outside/secret", scene.path("folder/link")).unwrap();
     symlink("../outside", scene.path("link")).unwrap();
     scene
@@ -57,8 +57,18 @@ fn every_action_has_its_effect_and_is_undone_exactly() {
         }
         assert_eq!((scene.tree(), scene.outside()), (before, outside));
         let entries = executor.entries();
-        assert!(entries.iter().all(|entry| entry.resolution == Some(Resolution::Done)));
-        assert_eq!(entries.iter().filter(|entry| entry.undone_by.is_some()).count(), 6);
+        assert!(
+            entries
+                .iter()
+                .all(|entry| entry.resolution == Some(Resolution::Done))
+        );
+        assert_eq!(
+            entries
+                .iter()
+                .filter(|entry| entry.undone_by.is_some())
+                .count(),
+            6
+        );
     }
 }
 
@@ -81,7 +91,11 @@ fn what_is_overwritten_keeps_owner_mode_and_attributes() {
 fn nothing_is_done_unless_what_was_probed_is_there() {
     for scene in scenes() {
         let mut executor = scene.open();
-        for action in [delete("file"), overwrite("file", "new"), rename("file", "elsewhere")] {
+        for action in [
+            delete("file"),
+            overwrite("file", "new"),
+            rename("file", "elsewhere"),
+        ] {
             let probed = probe(&executor, &action);
             let proposal = propose(&executor, vec![action.clone()]);
             scene.write("file", "odd");
@@ -100,7 +114,10 @@ fn nothing_is_done_unless_what_was_probed_is_there() {
         let refused = release(&mut executor, &proposal, probed.as_ref()).unwrap_err();
         assert_eq!(refused.to_string(), "`folder` is not what was probed");
         let occupied = act(&mut executor, rename("file", "link")).unwrap_err();
-        assert_eq!(occupied.to_string(), "something is at `link`, and nothing may be");
+        assert_eq!(
+            occupied.to_string(),
+            "something is at `link`, and nothing may be"
+        );
         let proposal = propose(&executor, vec![write("file", "over it")]);
         let occupied = release(&mut executor, &proposal, None).unwrap_err();
         assert!(matches!(occupied, ExecuteError::Occupied(_)), "{occupied}");
@@ -133,9 +150,15 @@ fn a_certificate_is_good_for_one_proposal_one_action_and_once() {
         executor.execute(certificate, authority, &proposal, asked, probed.as_ref())
     };
     let other = attempt(Subject([7; 32]), 0, 0).unwrap_err();
-    assert!(matches!(other, ExecuteError::Certificate(CertificateError::OtherSubject)));
+    assert!(matches!(
+        other,
+        ExecuteError::Certificate(CertificateError::OtherSubject)
+    ));
     let other = attempt(proposal.subject(), 1, 0).unwrap_err();
-    assert!(matches!(other, ExecuteError::Certificate(CertificateError::OtherAction { .. })));
+    assert!(matches!(
+        other,
+        ExecuteError::Certificate(CertificateError::OtherAction { .. })
+    ));
     let other = attempt(proposal.subject(), 0, 2).unwrap_err();
     assert!(matches!(other, ExecuteError::NoSuchAction(2)));
     assert_eq!(scene.tree(), before);
@@ -176,7 +199,10 @@ fn a_request_is_bound_by_the_names_of_its_actions() {
         case_of(&Proposal::new(context, vec![delete("folder")]).unwrap())
     };
     let refused = attempt(&other).unwrap_err();
-    assert!(matches!(refused, ExecuteError::Certificate(CertificateError::OtherSubject)));
+    assert!(matches!(
+        refused,
+        ExecuteError::Certificate(CertificateError::OtherSubject)
+    ));
     attempt(&case_of(&proposal)).unwrap();
     assert!(!scene.path("file").exists());
 }
@@ -216,7 +242,10 @@ fn every_part_of_a_proposal_changes_its_subject() {
     let nested = Proposal::new(base.context().clone(), vec![rename("file", "file/in")]);
     assert!(matches!(nested, Err(ActionError::IntoItself { .. })));
     assert!(Proposal::new(base.context().clone(), vec![rename("file", "files")]).is_ok());
-    assert_eq!(Proposal::new(base.context().clone(), Vec::new()), Err(ActionError::NoAction));
+    assert_eq!(
+        Proposal::new(base.context().clone(), Vec::new()),
+        Err(ActionError::NoAction)
+    );
 }
 
 #[test]
@@ -237,8 +266,14 @@ fn restore_never_overwrites_and_undoes_once() {
         let undone = executor.restore(deleted).unwrap().entry;
         assert_eq!(std::fs::read(scene.path("file")).unwrap(), b"old");
         let twice = executor.restore(deleted).unwrap_err();
-        assert_eq!(twice.to_string(), "entry 1 cannot be undone: it was undone before");
-        assert!(matches!(executor.restore(99), Err(ExecuteError::NotRestorable { .. })));
+        assert_eq!(
+            twice.to_string(),
+            "entry 1 cannot be undone: it was undone before"
+        );
+        assert!(matches!(
+            executor.restore(99),
+            Err(ExecuteError::NotRestorable { .. })
+        ));
         // What was undone can be done again by undoing that.
         executor.restore(undone).unwrap();
         assert!(!scene.path("file").exists());
@@ -252,12 +287,18 @@ fn the_state_is_apart_private_and_for_one() {
     let before = scene.tree();
     for inside in ["state", "folder/state", "folder"] {
         let refused = Executor::open(workspace(), scene.path(inside)).unwrap_err();
-        assert!(matches!(refused, ExecuteError::StateInWorkspace(_)), "{refused}");
+        assert!(
+            matches!(refused, ExecuteError::StateInWorkspace(_)),
+            "{refused}"
+        );
     }
     symlink(scene.path("folder"), scene.base.path().join("way-in")).unwrap();
     for around in ["", "way-in", "way-in/state"] {
         let refused = Executor::open(workspace(), scene.base.path().join(around)).unwrap_err();
-        assert!(matches!(refused, ExecuteError::StateInWorkspace(_)), "{around}: {refused}");
+        assert!(
+            matches!(refused, ExecuteError::StateInWorkspace(_)),
+            "{around}: {refused}"
+        );
     }
     assert_eq!(scene.tree(), before);
     let open = scene.open();
@@ -265,14 +306,29 @@ fn the_state_is_apart_private_and_for_one() {
     drop(open);
     let other = Workspace::open(scene.base.path().join("outside")).unwrap();
     let refused = Executor::open(other, &scene.state).unwrap_err();
-    assert!(matches!(refused, ExecuteError::OtherWorkspace { .. }), "{refused}");
+    assert!(
+        matches!(refused, ExecuteError::OtherWorkspace { .. }),
+        "{refused}"
+    );
     std::fs::set_permissions(&scene.state, std::fs::Permissions::from_mode(0o750)).unwrap();
-    assert!(matches!(scene.try_open(), Err(ExecuteError::StateExposed(_))));
+    assert!(matches!(
+        scene.try_open(),
+        Err(ExecuteError::StateExposed(_))
+    ));
 }
 
 #[test]
 fn paths_have_one_spelling_or_none() {
-    for refused in ["", ".", "/", "/etc/passwd", "a/../b", "..", "a\0b", "a/.safecommit-0/b"] {
+    for refused in [
+        "",
+        ".",
+        "/",
+        "/etc/passwd",
+        "a/../b",
+        "..",
+        "a\0b",
+        "a/.safecommit-0/b",
+    ] {
         assert!(TargetPath::new(refused).is_err(), "{refused:?}");
     }
     assert!(TargetPath::new(&"a/".repeat(2047)).is_ok());
@@ -284,6 +340,9 @@ fn paths_have_one_spelling_or_none() {
     let deep = write(&"a/".repeat(2047), "");
     let mut executor = scene.open();
     let proposal = propose(&executor, vec![deep]);
-    assert!(matches!(release(&mut executor, &proposal, None), Err(ExecuteError::File(_))));
+    assert!(matches!(
+        release(&mut executor, &proposal, None),
+        Err(ExecuteError::File(_))
+    ));
     assert_eq!(tree(&scene.path("")).len(), 1);
 }
