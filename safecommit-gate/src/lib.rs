@@ -1,12 +1,12 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 mod execute;
 mod fact;
 #[cfg(unix)]
 mod files;
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 pub use execute::*;
 pub use fact::{Assignment, Fact, FactError, Facts};
 #[cfg(unix)]

@@ -308,6 +308,7 @@ impl Proposal {
         Subject(*self.subject.as_bytes())
     }
 
+    #[cfg(target_os = "linux")]
     pub(super) fn digest(&self) -> Digest {
         self.subject
     }

@@ -4,8 +4,9 @@ use rustix::io::Errno;
 
 use super::action::Content;
 use super::error::ExecuteError;
+use super::executor::Executor;
+use super::place;
 use super::record::{Effect, Record, Source};
-use super::{Executor, place};
 use crate::files::{Identity, Target};
 
 /// The open handles of one entry. They are opened once and serve until the entry is settled.

@@ -4,15 +4,15 @@ use std::io;
 
 use safecommit_core::CertificateError;
 
-use super::record::Resolution;
+use super::receipt::Resolution;
 use crate::files::FileError;
 
 /// Why an action was not executed or not restored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecuteError {
-    /// The file system cannot rename without replacing, or not exchange two names.
-    #[error("the file system cannot rename without replacing")]
+    /// The system or the file system cannot rename without replacing, or not exchange two names.
+    #[error("effects are not supported here: renaming without replacing is not possible")]
     NotSupported,
     /// The state directory is in the workspace, or the workspace in it.
     #[error("the state directory `{0}` and the workspace must not contain each other")]
@@ -131,6 +131,7 @@ pub enum ExecuteError {
 }
 
 impl ExecuteError {
+    #[cfg(target_os = "linux")]
     pub(super) fn io<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
         let what = what.into();
         move |error| Self::System {

@@ -9,7 +9,8 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 
 use super::error::ExecuteError;
-use super::record::{Effect, Record, Resolution};
+use super::receipt::Resolution;
+use super::record::{Effect, Record};
 use crate::files::{Digest, Identity};
 
 /// What the journal says about one entry.
@@ -175,7 +176,7 @@ impl Journal {
                 let entry_of_line = Entry {
                     subject,
                     undoes,
-                    effect,
+                    effect: *effect,
                     hidden: format!("{}{}", super::action::RESERVED, &chain.to_string()[..32]),
                     staged: None,
                     copied: false,

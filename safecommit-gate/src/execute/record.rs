@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::receipt::Resolution;
 use crate::files::{Digest, Identity};
 
 /// One line of the journal.
@@ -15,7 +16,7 @@ pub(super) enum Record {
         entry: u64,
         subject: Option<Digest>,
         undoes: Option<u64>,
-        effect: Effect,
+        effect: Box<Effect>,
     },
     /// What is put in place lies complete and durable under the hidden name.
     Staged { entry: u64, staged: Identity },
@@ -56,19 +57,6 @@ pub(super) enum Source {
     Bytes { content: Digest },
     /// What an earlier entry took away.
     Trash { entry: u64, item: Identity },
-}
-
-/// How an effect ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Resolution {
-    /// The new state is there.
-    Done,
-    /// The old state is there.
-    RolledBack,
-    /// Somebody else changed the place meanwhile, so that neither state can be there; what was taken is in the
-    /// trash or at its place, and nothing was lost.
-    Superseded,
 }
 
 impl Effect {

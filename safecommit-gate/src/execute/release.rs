@@ -3,11 +3,12 @@
 use safecommit_conformal::{Calibration, MondrianCalibration};
 use safecommit_core::{Case, Certificate, CertificateError, Controller};
 
-use super::Executor;
 use super::action::{Content, FileAction, Proposal};
 use super::effect::Places;
 use super::error::ExecuteError;
-use super::record::{Effect, Record, Resolution, Source};
+use super::executor::Executor;
+use super::receipt::{Receipt, Resolution};
+use super::record::{Effect, Record, Source};
 use crate::files::{Digest, Identity, Kind, Target, walk};
 
 /// Who issued a certificate, and redeems it.
@@ -29,14 +30,6 @@ pub enum Authority<'a, 'p> {
         /// What it was decided under.
         calibrations: &'a MondrianCalibration,
     },
-}
-
-/// An effect that was caused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Receipt {
-    /// Its number in the journal, by which it is undone.
-    pub entry: u64,
 }
 
 impl Executor {
@@ -123,7 +116,7 @@ impl Executor {
             entry,
             subject,
             undoes,
-            effect: effect.clone(),
+            effect: Box::new(effect.clone()),
         })?;
         self.carry_out(entry, &effect, target, to, content)
     }

@@ -1,32 +1,10 @@
 //! Undoing what was done.
 
-use super::Executor;
 use super::error::ExecuteError;
-use super::record::{Effect, Resolution, Source};
-use super::release::Receipt;
+use super::executor::Executor;
+use super::receipt::{JournalEntry, Receipt, Resolution};
+use super::record::{Effect, Source};
 use crate::files::{Digest, Identity};
-
-/// What the journal says about one effect.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct JournalEntry {
-    /// Its number.
-    pub entry: u64,
-    /// What was done: `take` into the trash, `put` where nothing was, `replace`, `move`.
-    pub effect: &'static str,
-    /// The path in the workspace.
-    pub path: String,
-    /// Of a move, where it went.
-    pub to: Option<String>,
-    /// The subject of the proposal that released it; `None` for what undoes another entry.
-    pub subject: Option<Digest>,
-    /// The entry that it undoes.
-    pub undoes: Option<u64>,
-    /// The entry that undid it.
-    pub undone_by: Option<u64>,
-    /// How it ended; `None` while it is not settled.
-    pub resolution: Option<Resolution>,
-}
 
 impl Executor {
     /// The entries of the journal in their order.

@@ -7,9 +7,11 @@ use rustix::io::Errno;
 
 use super::effect::Places;
 use super::error::ExecuteError;
+use super::executor::Executor;
 use super::journal::Entry;
-use super::record::{Effect, Resolution, Source};
-use super::{Executor, place};
+use super::place;
+use super::receipt::Resolution;
+use super::record::{Effect, Source};
 use crate::files::{FileError, Identity, Kind, Target};
 
 impl Executor {

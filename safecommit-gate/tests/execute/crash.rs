@@ -95,7 +95,7 @@ fn graft(model: &mut Model, from: &str, to: &str, what: &Model) {
             Path::new(to).join(below)
         };
         assert!(
-            model.insert(path, node.clone()).is_none(),
+            model.insert(path, *node).is_none(),
             "something was overwritten"
         );
     }

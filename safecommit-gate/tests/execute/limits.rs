@@ -151,7 +151,7 @@ fn a_full_disk_or_a_directory_that_cannot_be_changed_changes_nothing() {
     match &mounted {
         Some(disk) => disk.read_only(),
         None => {
-            std::fs::set_permissions(&workspace, std::fs::Permissions::from_mode(0o500)).unwrap()
+            std::fs::set_permissions(&workspace, std::fs::Permissions::from_mode(0o500)).unwrap();
         }
     }
     let before = tree(&workspace);
