@@ -9,6 +9,8 @@ mod effect;
 #[cfg(target_os = "linux")]
 mod executor;
 #[cfg(target_os = "linux")]
+mod interrupt;
+#[cfg(target_os = "linux")]
 mod journal;
 #[cfg(target_os = "linux")]
 mod place;

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 
 use super::error::ExecuteError;
+use super::interrupt::moment;
 use super::receipt::Resolution;
 use super::record::{Effect, Record};
 use crate::files::{Digest, Identity};
@@ -101,6 +102,7 @@ impl Journal {
         line.push(b' ');
         line.extend_from_slice(&json);
         line.push(b'\n');
+        moment();
         let start = SeekFrom::Start(self.length);
         let written = self
             .file
@@ -111,6 +113,7 @@ impl Journal {
             let _ = self.cut();
             return Err(ExecuteError::io("journal")(error));
         }
+        moment();
         self.length += line.len() as u64;
         self.note(record, chain)
             .map_err(|problem| ExecuteError::Journal {

@@ -13,6 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::error::ExecuteError;
+use super::interrupt::moment;
 use crate::files::{Identity, Kind, Target, open_directory, status_of_handle, status_of_name};
 
 /// Gives what is at `from` the name `to`, at which nothing may be.
@@ -26,7 +27,9 @@ pub(super) fn exchange(one: &Target, other: &Target) -> Result<(), Errno> {
 }
 
 fn rename(from: &Target, to: &Target, flags: RenameFlags) -> Result<(), Errno> {
+    moment();
     renameat_with(from.parent(), from.name(), to.parent(), to.name(), flags)?;
+    moment();
     // Where it arrives first: after a power loss a thing may have two names, never none.
     fsync(to.parent())?;
     fsync(from.parent())
@@ -41,7 +44,9 @@ pub(super) fn create(at: &Target, bytes: &[u8], like: Option<&Target>) -> Result
         || ExecuteError::io::<std::io::Error>(format!("cannot write beside `{}`", at.relative()));
     let file = openat(at.parent(), at.name(), flags, Mode::from_raw_mode(mode));
     let mut file = File::from(file.map_err(|errno| failed()(errno.into()))?);
+    moment();
     file.write_all(bytes).map_err(failed())?;
+    moment();
     if let Some(like) = like {
         let old =
             open_file(like.parent(), OsStr::new(like.name())).map_err(|errno| match errno {
@@ -75,6 +80,7 @@ type Name<'a> = (BorrowedFd<'a>, &'a OsStr);
 fn copy_name(from: Name<'_>, place: crate::files::Place, to: Name<'_>) -> Result<(), ExecuteError> {
     let shown = || from.1.to_string_lossy().into_owned();
     let failed = |errno: Errno| ExecuteError::io(format!("cannot copy `{}`", shown()))(errno);
+    moment();
     let status = status_of_name(from.0, place, from.1).map_err(failed)?;
     match status.kind {
         Kind::File => copy_file(from, to).map_err(failed),
@@ -107,6 +113,7 @@ fn copy_file(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let copied = openat(to.0, to.1, flags, Mode::RUSR | Mode::WUSR)?;
     let (mut source, mut copied) = (File::from(source), File::from(copied));
+    moment();
     std::io::copy(&mut source, &mut copied)
         .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     copy_attributes(&source, &copied)?;
@@ -140,6 +147,7 @@ pub(super) fn remove(at: &Target) -> Result<(), ExecuteError> {
 }
 
 fn remove_name(at: Name<'_>, place: crate::files::Place) -> Result<(), Errno> {
+    moment();
     let status = match status_of_name(at.0, place, at.1) {
         Err(Errno::NOENT) => return Ok(()),
         status => status?,

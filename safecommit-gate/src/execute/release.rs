@@ -83,6 +83,7 @@ impl Executor {
         effect: Effect,
         content: Option<&Content>,
     ) -> Result<Receipt, ExecuteError> {
+        self.expect_settled()?;
         let (path, to) = effect.paths();
         let target = self.workspace.target(path)?;
         let to = to.map(|to| self.workspace.target(to)).transpose()?;
