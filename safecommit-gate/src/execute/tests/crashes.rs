@@ -89,49 +89,56 @@ fn check(scene: &mut Scene, act: Act, old: &Tree, new: &Tree) -> Resolution {
     resolution
 }
 
-#[test]
-fn stopped_at_every_moment_and_again_while_recovering() {
-    let (mut stops, mut done, mut rolled_back) = (0, 0, 0);
-    for (across, effect, undo) in [false, true]
-        .into_iter()
-        .flat_map(|across| (0..10).map(move |act| (across, act % 5, act >= 5)))
-    {
-        let act = Act { effect, undo };
-        let mut scene = prepare(across, act);
-        let old = scene.tree();
-        perform(&mut scene, act).unwrap();
-        let new = scene.tree();
-        assert_ne!(old, new);
-        'first: for first in 0.. {
-            for second in 0.. {
-                let mut scene = prepare(across, act);
-                if let Some(result) = stopped_at(first, || perform(&mut scene, act)) {
-                    result.unwrap();
-                    break 'first;
-                }
-                scene.close();
-                let recovered = stopped_at(second, || scene.try_open());
-                let stopped = recovered.is_none();
-                scene.opened = match recovered {
-                    Some(executor) => Some(executor.unwrap()),
-                    None => Some(scene.try_open().unwrap()),
-                };
-                stops += 1;
-                match check(&mut scene, act, &old, &new) {
-                    Resolution::Done => done += 1,
-                    _ => rolled_back += 1,
-                }
-                if !stopped {
-                    break;
-                }
+/// How often it ended in the new and in the old state.
+fn stop_everywhere(across: bool, act: Act) -> [usize; 2] {
+    let mut scene = prepare(across, act);
+    let old = scene.tree();
+    perform(&mut scene, act).unwrap();
+    let new = scene.tree();
+    assert_ne!(old, new);
+    let mut ends = [0, 0];
+    for first in 0.. {
+        for second in 0.. {
+            let mut scene = prepare(across, act);
+            if let Some(result) = stopped_at(first, || perform(&mut scene, act)) {
+                result.unwrap();
+                return ends;
+            }
+            scene.close();
+            let recovered = stopped_at(second, || scene.try_open());
+            let stopped = recovered.is_none();
+            let recovered = recovered.unwrap_or_else(|| scene.try_open());
+            scene.opened = Some(recovered.unwrap());
+            let end = check(&mut scene, act, &old, &new);
+            ends[usize::from(end == Resolution::RolledBack)] += 1;
+            if !stopped {
+                break;
             }
         }
     }
-    println!("{stops} pairs of stops: {done} done, {rolled_back} rolled back");
-    assert!(
-        done > 100 && rolled_back > 100,
-        "{stops} pairs of stops: {done} done, {rolled_back} rolled back"
+    ends
+}
+
+#[test]
+fn stopped_at_every_moment_and_again_while_recovering() {
+    let acts = [false, true]
+        .into_iter()
+        .flat_map(|undo| (0..5).map(move |effect| Act { effect, undo }));
+    let ends = std::thread::scope(|scope| {
+        // Each waits for the disk most of the time.
+        let running: Vec<_> = [false, true]
+            .into_iter()
+            .flat_map(|across| acts.clone().map(move |act| (across, act)))
+            .map(|(across, act)| scope.spawn(move || stop_everywhere(across, act)))
+            .collect();
+        let ends = running.into_iter().map(|thread| thread.join().unwrap());
+        ends.fold([0, 0], |sum, ends| [sum[0] + ends[0], sum[1] + ends[1]])
+    });
+    println!(
+        "{} times the new state, {} times the old one",
+        ends[0], ends[1]
     );
+    assert!(ends.iter().all(|&times| times > 100), "{ends:?}");
 }
 
 /// An executor holds nothing in memory that recovery would need.
