@@ -116,6 +116,7 @@ fn copy_file(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
     moment();
     std::io::copy(&mut source, &mut copied)
         .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    moment();
     copy_attributes(&source, &copied)?;
     give(&copied, &stat, 0o7777)?;
     futimens(&copied, &times(&stat))?;

@@ -10,6 +10,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use super::Scene;
 use crate::execute::action::Content;
 use crate::execute::error::ExecuteError;
+use crate::execute::interrupt::interrupted_at;
 use crate::execute::receipt::{Receipt, Resolution};
 use crate::execute::record::{Effect, Source};
 use crate::files::Identity;
@@ -189,17 +190,17 @@ fn a_link_that_races_with_1000_changes_is_never_followed() {
         std::thread::spawn(move || {
             let mut swaps = 0_u64;
             while !stop.load(Ordering::Relaxed) {
-                swaps += u64::from(
-                    renameat_with(CWD, &target, CWD, &link, RenameFlags::EXCHANGE).is_ok(),
-                );
+                let swapped = renameat_with(CWD, &target, CWD, &link, RenameFlags::EXCHANGE);
+                swaps += u64::from(swapped.is_ok());
+                // Long enough for a look at what is there to come to an end now and then.
+                std::thread::sleep(std::time::Duration::from_micros(swaps % 100));
             }
             swaps
         })
     };
     let (mut done, mut refused, mut written) = (0, 0, vec![Content::new("version 0")]);
-    for round in 0..1000 {
-        // Whatever the race has left there, one of the names stands for a file or link, or nothing is lost elsewhere.
-        let content = Content::new(format!("version {}", round + 1));
+    while done + refused < 1000 {
+        let content = Content::new(format!("version {}", done + refused + 1));
         let Some(old) = scene.identity("target") else {
             continue;
         };
@@ -237,8 +238,9 @@ fn a_link_that_races_with_1000_changes_is_never_followed() {
     stop.store(true, Ordering::Relaxed);
     let swaps = racer.join().unwrap();
     scene.expect_nothing_hidden("workspace");
+    println!("{swaps} swaps, {done} done, {refused} refused");
     assert!(
-        swaps > 0 && done + refused > 100,
+        done > 0 && refused > 0,
         "{swaps} swaps, {done} done, {refused} refused"
     );
     // Whatever was there at any time is still somewhere.
@@ -254,4 +256,70 @@ fn a_link_that_races_with_1000_changes_is_never_followed() {
 
 fn refill(path: &Path) -> std::io::Result<()> {
     std::fs::File::create_new(path).map(drop)
+}
+
+/// The moments within an effect, the check after the exchange included.
+#[test]
+fn a_swap_at_any_moment_of_an_overwrite_is_found() {
+    let content = Content::new("new");
+    let mut found = 0;
+    for number in 0.. {
+        let mut scene = Scene::new();
+        let (at, aside) = (
+            scene.path("workspace/folder/file"),
+            scene.path("workspace/aside"),
+        );
+        let outside = scene.path("outside/file");
+        let (from, to, goal) = (at.clone(), aside.clone(), outside.clone());
+        let swap = move || {
+            if std::fs::read(&from).unwrap() == b"precious" {
+                std::fs::rename(&from, &to).unwrap();
+                symlink(&goal, &from).unwrap();
+            }
+        };
+        let old = scene.identity("folder/file").unwrap();
+        let act = || scene.begin(effect(1, "folder/file", old, &content), &content);
+        let Some(result) = interrupted_at(number, swap, act) else {
+            break;
+        };
+        if aside.exists() {
+            let error = result.unwrap_err();
+            assert!(matches!(error, ExecuteError::Failed { .. }), "{error}");
+            assert_eq!(std::fs::read_link(&at).unwrap(), outside);
+            assert_eq!(std::fs::read(&aside).unwrap(), b"precious");
+            found += 1;
+        } else {
+            result.unwrap();
+        }
+        scene.expect_outside_untouched();
+        scene.expect_nothing_hidden("workspace/folder");
+    }
+    assert!(found > 5, "{found}");
+}
+
+#[test]
+fn a_copy_that_is_not_faithful_is_not_taken_for_the_thing() {
+    let content = Content::new("new");
+    let mut found = 0;
+    for number in 0.. {
+        let mut scene = Scene::across_file_systems();
+        let copied = scene.state.join("trash/1/item/file");
+        let spoil = move || {
+            if copied.exists() {
+                std::fs::write(&copied, "spoilt").unwrap();
+            }
+        };
+        let old = scene.identity("folder").unwrap();
+        let before = scene.tree();
+        let act = || scene.begin(effect(0, "folder", old, &content), &content);
+        let Some(result) = interrupted_at(number, spoil, act) else {
+            break;
+        };
+        if result.is_err() {
+            rolled_back(result);
+            assert_eq!(scene.tree(), before);
+            found += 1;
+        }
+    }
+    assert!(found > 0);
 }
