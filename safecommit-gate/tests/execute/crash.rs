@@ -47,6 +47,7 @@ fn act_without_end(workspace: &str, state: &str, seed: u64) -> ! {
             .collect();
         let any = paths[draw.below(paths.len())].clone();
         let fresh = format!("made-{entry}");
+        println!("at {entry}");
         let acted = match draw.below(6) {
             0 if !any.is_empty() => act(&mut executor, delete(&any)),
             1 if !any.is_empty() => act(&mut executor, overwrite(&any, &content(entry))),
@@ -181,7 +182,11 @@ fn killed_at_any_of_200_moments_it_leaves_the_old_or_the_new_state() {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap() == "ready"));
-        std::thread::sleep(Duration::from_micros(draw.below(30_000) as u64));
+        // In the midst of an early or a later effect.
+        for _ in 0..=draw.below(8) {
+            assert!(lines.next().unwrap().unwrap().starts_with("at "));
+        }
+        std::thread::sleep(Duration::from_micros(draw.below(10_000) as u64));
         // Had it failed before, it would not be running.
         assert_eq!(child.try_wait().unwrap(), None);
         child.kill().unwrap();
