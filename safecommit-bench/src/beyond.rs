@@ -19,6 +19,7 @@ mod learned_score;
 mod probe_choice;
 mod report;
 mod risk_control;
+mod rule;
 mod sheet;
 mod summary;
 mod workbench;

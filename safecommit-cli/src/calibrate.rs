@@ -86,7 +86,7 @@ fn calibrate(
             let weighted = WeightedScores::new(scores, &cases.weights)?;
             let calibration = weighted.calibrate(alpha, *case);
             let summary = summary::of_weighted(&calibration, &weighted, *case);
-            return Ok((Calibrations::One(calibration), summary));
+            return Ok((Calibrations::One(Box::new(calibration)), summary));
         }
         Promise::ByStratum { minimum, .. } => {
             let taxonomy = match declared {
@@ -102,7 +102,7 @@ fn calibrate(
         }
     };
     let summary = summary::of_one(&calibration)?;
-    Ok((Calibrations::One(calibration), summary))
+    Ok((Calibrations::One(Box::new(calibration)), summary))
 }
 
 /// The strata of the cases.

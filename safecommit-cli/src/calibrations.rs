@@ -16,7 +16,7 @@ use crate::input::{InputError, JsonText, Source};
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Calibrations {
-    One(Calibration),
+    One(Box<Calibration>),
     ByStratum(MondrianCalibration),
 }
 
@@ -35,7 +35,7 @@ impl Calibrations {
         if is_by_stratum(json) {
             json.parse(PhantomData).map(Self::ByStratum)
         } else {
-            json.parse(PhantomData).map(Self::One)
+            json.parse(PhantomData).map(|one| Self::One(Box::new(one)))
         }
     }
 }

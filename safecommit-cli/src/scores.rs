@@ -92,7 +92,12 @@ pub(crate) fn read_strata(source: &Source) -> Result<Vec<Stratum>> {
     let mut lines = Lines::open(source)?;
     let mut strata = Vec::new();
     while let Some(line) = lines.next_line()? {
-        let text = line.text?.trim_ascii();
+        let mut text = line.text?;
+        if line.number == 1 {
+            // Not part of the first label; CSV is read in the same way.
+            text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        }
+        let text = text.trim_ascii();
         if text.is_empty() {
             let blank = "the line is blank, but every line is one stratum";
             return Err(InputError::new(source, line.number, blank).into());

@@ -1,7 +1,5 @@
 //! Split-conformal calibration: from scores to a threshold.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
@@ -9,6 +7,7 @@ use crate::digest::Digest;
 use crate::guarantee::Guarantee;
 use crate::representation::{MissCount, Misses, Representation};
 use crate::score::{CalibrationScore, Score};
+use crate::source::Source;
 use crate::stratum::Stratum;
 use crate::threshold::Threshold;
 use crate::wire::{WireForm, WireObject};
@@ -48,15 +47,12 @@ pub struct Calibration {
     // is the one that alpha, n and the guarantee give wherever they give one; for order statistics
     // the threshold is finite exactly when rank <= n - missing; otherwise it is unbounded if the
     // rank is n + 1.
-    pub(crate) alpha: Alpha,
-    pub(crate) n: u64,
-    pub(crate) missing: u64,
-    pub(crate) misses_counted: bool,
-    pub(crate) rank: u64,
-    /// Carries alpha and the guarantee.
-    pub(crate) threshold: Threshold,
-    pub(crate) guarantee: Arc<Guarantee>,
-    pub(crate) scores: Digest,
+    alpha: Alpha,
+    source: Source,
+    rank: u64,
+    /// Carries all of that but the rank.
+    threshold: Threshold,
+    guarantee: Guarantee,
 }
 
 impl Calibration {
@@ -124,25 +120,36 @@ impl Calibration {
         guarantee: Guarantee,
     ) -> Self {
         let missing = scores.iter().filter(|score| score.is_missing()).count() as u64;
-        let guarantee = Arc::new(guarantee);
-        Self {
-            alpha,
+        let source = Source {
+            scores: Digest::of_scores(scores),
             n: scores.len() as u64,
             missing,
             misses_counted: missing > 0 || misses == Misses::AllListed,
+        };
+        Self::of(alpha, source, rank, select(scores, rank), guarantee)
+    }
+
+    /// The calibration with this threshold. The caller warrants that it gives the guarantee.
+    pub(crate) fn of(
+        alpha: Alpha,
+        source: Source,
+        rank: u64,
+        kappa: Option<Score>,
+        guarantee: Guarantee,
+    ) -> Self {
+        Self {
+            alpha,
+            source,
             rank,
-            threshold: Threshold::calibrated(select(scores, rank), alpha, &guarantee),
+            threshold: Threshold::calibrated(kappa, alpha, guarantee.clone(), source),
             guarantee,
-            scores: Digest::of_scores(scores),
         }
     }
 
     /// The same calibration with another statement of what it promises.
-    pub(crate) fn with_guarantee(mut self, guarantee: Guarantee) -> Self {
-        self.guarantee = Arc::new(guarantee);
-        self.threshold =
-            Threshold::calibrated(self.threshold.finite(), self.alpha, &self.guarantee);
-        self
+    pub(crate) fn with_guarantee(self, guarantee: Guarantee) -> Self {
+        let kappa = self.threshold.finite();
+        Self::of(self.alpha, self.source, self.rank, kappa, guarantee)
     }
 
     /// The miscoverage level.
@@ -152,12 +159,12 @@ impl Calibration {
 
     /// The number of calibration cases, missing ones included.
     pub fn n(&self) -> u64 {
-        self.n
+        self.source.n
     }
 
     /// The number of cases whose true world was not proposed.
     pub fn missing(&self) -> u64 {
-        self.missing
+        self.source.missing
     }
 
     /// The rank of the threshold among the n scores, from 1 to n + 1. The threshold is unbounded
@@ -178,7 +185,7 @@ impl Calibration {
 
     /// The SHA-256 of the scores in the order given; see [`Digest::of_scores`].
     pub fn digest(&self) -> Digest {
-        self.scores
+        self.source.scores
     }
 
     /// What the threshold promises, and under which assumption.
@@ -205,16 +212,21 @@ impl Calibration {
 
     /// The group whose cases alone it is for; `None` if it serves all cases.
     pub fn stratum(&self) -> Option<&Stratum> {
-        match &*self.guarantee {
+        match &self.guarantee {
             Guarantee::Group(group) | Guarantee::GroupAndPool(group) => Some(group.stratum()),
             _ => None,
         }
     }
 
+    /// The cases that it is from.
+    pub(crate) fn source(&self) -> Source {
+        self.source
+    }
+
     /// What is known about true worlds that were never proposed.
     pub fn representation(&self) -> Representation {
-        if self.misses_counted {
-            Representation::Counted(MissCount::new(self.missing, self.n))
+        if self.source.misses_counted {
+            Representation::Counted(MissCount::new(self.missing(), self.n()))
         } else {
             Representation::NotMeasured
         }

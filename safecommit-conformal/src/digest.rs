@@ -44,8 +44,14 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
-    /// The digest of a text.
-    pub(crate) fn of_text(text: &str) -> Self {
+    /// The digest of the bytes of a text.
+    ///
+    /// ```
+    /// use safecommit_conformal::Digest;
+    ///
+    /// assert_eq!(Digest::of_text(""), Digest::of_scores(&[]));
+    /// ```
+    pub fn of_text(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
     }
 
@@ -99,6 +105,13 @@ impl FromStr for Digest {
             }
         }
         Ok(Self(bytes))
+    }
+}
+
+impl From<[u8; 32]> for Digest {
+    /// The digest with these bytes, computed elsewhere.
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
     }
 }
 

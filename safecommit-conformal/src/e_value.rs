@@ -1,17 +1,15 @@
 //! Conformal e-values.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
 use crate::calibration::Calibration;
 use crate::digest::Digest;
-use crate::format::FormatOne;
+use crate::format::Format;
 use crate::guarantee::Guarantee;
 use crate::p_value::PValue;
 use crate::score::{CalibrationScore, Score};
-use crate::threshold::Threshold;
+use crate::source::Source;
 
 /// Calibration scores of at least 0 from which e-values are computed.
 ///
@@ -118,17 +116,14 @@ impl EValues {
             let limit = CalibrationScore::Observed(limit);
             self.scores.iter().filter(|score| **score <= limit).count() as u64
         };
-        let guarantee = Arc::new(Guarantee::EValue);
-        Calibration {
-            alpha,
+        let source = Source {
+            scores: Digest::of_scores(&self.scores),
             n,
             missing: self.missing,
             misses_counted: self.missing > 0,
-            rank: limit.map_or(n + 1, retained),
-            threshold: Threshold::calibrated(limit, alpha, &guarantee),
-            guarantee,
-            scores: Digest::of_scores(&self.scores),
-        }
+        };
+        let rank = limit.map_or(n + 1, retained);
+        Calibration::of(alpha, source, rank, limit, Guarantee::EValue)
     }
 }
 
@@ -231,14 +226,14 @@ pub enum EValueError {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
-    format: FormatOne,
+    format: Format<1>,
     scores: Vec<CalibrationScore>,
 }
 
 impl From<EValues> for Wire {
     fn from(e_values: EValues) -> Self {
         Self {
-            format: FormatOne,
+            format: Format,
             scores: e_values.scores,
         }
     }

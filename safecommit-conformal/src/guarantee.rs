@@ -1,16 +1,19 @@
 //! What a threshold promises.
 
 mod group;
-
-use std::fmt;
+mod loss;
+mod text;
 
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
 use crate::delta::Delta;
+use crate::digest::Digest;
 use crate::ranks;
-use crate::weight::{EffectiveSize, MassShare};
+use crate::weight::{EffectiveSize, MassShare, Weight};
 pub use group::{AchievedError, GroupCoverage};
+pub use loss::{ControlledLoss, LossShape, RiskTest};
+pub(crate) use text::counted;
 
 /// What a calibrated threshold promises, and under which assumption. Alpha is the level of the
 /// [`Calibration`](crate::Calibration) that carries this.
@@ -61,9 +64,14 @@ pub enum Guarantee {
     /// `P(s <= kappa) >= 1 - alpha` for cases of another mix, whose density relative to that of
     /// the calibration cases is the weight; weights that are estimated cost at most the total
     /// variation between the mix that they describe and the true one.
+    ///
+    /// It is for cases of at most one weight: the more a case weighs, the higher its threshold has to be.
     Weighted {
         /// How many equally weighted cases carry as much information.
         effective_size: EffectiveSize,
+        /// The most that a case to come may weigh, in the unit of
+        /// [`WeightedScores::weights`](crate::WeightedScores::weights).
+        case_weight: Weight,
     },
     /// `P(s <= kappa) >= 1 - alpha - sum_i w~_i TV_i` for weights fixed in advance, where `TV_i` is
     /// the total variation between the data and the data with case i and the next one exchanged.
@@ -75,66 +83,28 @@ pub enum Guarantee {
         /// is at infinity.
         calibration_mass: MassShare,
     },
-    /// The expected loss of the next case is at most alpha, for exchangeable cases.
+    /// The expected loss of the next case is at most alpha, for exchangeable cases that are decided by the
+    /// policy whose loss it is.
     RiskControl {
-        /// Which loss.
+        /// The loss itself or what bounds it.
         loss: LossShape,
+        /// Whose loss.
+        of: ControlledLoss,
     },
     /// With probability at least `1 - delta` over the calibration set, the expected loss is at
-    /// most alpha; for independent, identically distributed cases and any shape of loss.
+    /// most alpha; for independent, identically distributed cases that are decided by the policy whose
+    /// loss it is, and any shape of loss.
     LearnThenTest {
         /// The probability that this calibration set yields a threshold of higher risk.
         delta: Delta,
         /// The test behind it.
         test: RiskTest,
+        /// Whose loss.
+        of: ControlledLoss,
     },
     /// As marginal, through Markov's inequality for conformal e-values; and it stays valid, in the
     /// sense that `E[1{miss} / alpha] <= 1`, for an alpha chosen after seeing everything.
     EValue,
-}
-
-/// The loss that a threshold from conformal risk control bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub enum LossShape {
-    /// The loss itself, which never increases with the threshold.
-    Monotone,
-    /// The largest loss at this threshold or any above it, which bounds a loss that may increase.
-    Envelope,
-}
-
-/// The test that decides whether the risk at a threshold is proved to be at most alpha.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub enum RiskTest {
-    /// The exact binomial test, for losses of 0 or 1.
-    Binomial,
-    /// The smaller of Hoeffding's and Bentkus' bound, for losses from 0 to 1.
-    HoeffdingBentkus,
-}
-
-impl LossShape {
-    /// The name on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Monotone => "monotone",
-            Self::Envelope => "envelope",
-        }
-    }
-}
-
-impl RiskTest {
-    /// The name on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Binomial => "binomial",
-            Self::HoeffdingBentkus => "hoeffding_bentkus",
-        }
-    }
 }
 
 impl Guarantee {
@@ -154,10 +124,30 @@ impl Guarantee {
         }
     }
 
-    /// Whether alpha alone bounds the error, given the assumptions. Otherwise a gap comes on top
-    /// that depends on how far the cases are from exchangeable, which scores cannot tell.
+    /// Whether alpha alone bounds the error, given the assumptions, for decisions by the
+    /// [`policy`](Self::policy) if it is for one. Otherwise a gap comes on top that depends on how far the
+    /// cases are from exchangeable, which scores cannot tell; or the loss is that of a policy that nobody
+    /// stated.
     pub fn alpha_bounds_the_error(&self) -> bool {
-        !matches!(self, Self::NonExchangeable { .. })
+        let stated = self.controlled_loss() != Some(ControlledLoss::Unstated);
+        stated && !matches!(self, Self::NonExchangeable { .. })
+    }
+
+    /// The policy whose decisions alone it is for; `None` if it does not depend on the policy, or if nobody
+    /// stated which it is.
+    pub fn policy(&self) -> Option<Digest> {
+        match self.controlled_loss() {
+            Some(ControlledLoss::Policy(policy)) => Some(policy),
+            _ => None,
+        }
+    }
+
+    /// Whose loss it bounds, if it is about a loss.
+    pub fn controlled_loss(&self) -> Option<ControlledLoss> {
+        match *self {
+            Self::RiskControl { of, .. } | Self::LearnThenTest { of, .. } => Some(of),
+            _ => None,
+        }
     }
 
     /// Whether the cases to come are taken to be like the calibration cases, so that what was counted
@@ -181,6 +171,7 @@ impl Guarantee {
             | Self::LearnThenTest {
                 delta,
                 test: RiskTest::Binomial,
+                ..
             } => Some(ranks::training_conditional(alpha, n, delta)),
             Self::Simultaneous { delta } => Some(ranks::simultaneous(alpha, n, delta)),
             Self::LearnThenTest { .. }
@@ -194,82 +185,5 @@ impl Guarantee {
     /// that rank exceeds the observed scores.
     pub(crate) fn is_order_statistic(&self) -> bool {
         !matches!(self, Self::RiskControl { .. } | Self::LearnThenTest { .. })
-    }
-
-    /// An unambiguous text of all that is in it, for the checksum of a calibration.
-    pub(crate) fn canonical(&self) -> String {
-        let name = self.name();
-        match self {
-            Self::Marginal | Self::EValue => name.to_owned(),
-            Self::TrainingConditional { delta } | Self::Simultaneous { delta } => {
-                format!("{name} delta={}", delta.value())
-            }
-            Self::Group(group) | Self::GroupAndPool(group) => format!(
-                "{name} stratum={:?} achieved={:?}",
-                group.stratum().to_path(),
-                group.achieved().to_path()
-            ),
-            Self::Weighted { effective_size } => {
-                format!("{name} effective_size={effective_size}")
-            }
-            Self::NonExchangeable {
-                effective_size,
-                calibration_mass,
-            } => format!(
-                "{name} effective_size={effective_size} calibration_mass={calibration_mass}"
-            ),
-            Self::RiskControl { loss } => format!("{name} loss={}", loss.name()),
-            Self::LearnThenTest { delta, test } => {
-                format!("{name} delta={} test={}", delta.value(), test.name())
-            }
-        }
-    }
-}
-
-impl fmt::Display for Guarantee {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Marginal => formatter.pad("marginal"),
-            Self::TrainingConditional { delta } => {
-                write!(formatter, "training-conditional (delta {})", delta.value())
-            }
-            Self::Simultaneous { delta } => {
-                write!(formatter, "simultaneous (delta {})", delta.value())
-            }
-            Self::Group(group) => write!(formatter, "group ({group})"),
-            Self::GroupAndPool(group) => write!(
-                formatter,
-                "group and pool (`{}`, bound by `{}`)",
-                group.stratum(),
-                group.achieved()
-            ),
-            Self::Weighted { effective_size } => {
-                write!(formatter, "weighted (effective size {effective_size:.1})")
-            }
-            Self::NonExchangeable {
-                effective_size,
-                calibration_mass,
-            } => write!(
-                formatter,
-                "non-exchangeable (effective size {effective_size:.1}, gap at most \
-                 {calibration_mass:.4} times the largest total variation)"
-            ),
-            Self::RiskControl { loss } => match loss {
-                LossShape::Monotone => formatter.pad("risk-control"),
-                LossShape::Envelope => formatter.pad("risk-control (envelope of the loss)"),
-            },
-            Self::LearnThenTest { delta, test } => {
-                let test = match test {
-                    RiskTest::Binomial => "exact binomial test",
-                    RiskTest::HoeffdingBentkus => "Hoeffding-Bentkus test",
-                };
-                write!(
-                    formatter,
-                    "learn-then-test (delta {}, {test})",
-                    delta.value()
-                )
-            }
-            Self::EValue => formatter.pad("e-value"),
-        }
     }
 }

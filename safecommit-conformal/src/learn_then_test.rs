@@ -17,7 +17,8 @@ impl Calibration {
     /// unbounded threshold down, each at level delta; the first that is not rejected ends the walk
     /// (fixed sequence testing in Angelopoulos, Bates, Candes, Jordan and Lei 2025, "Learn then
     /// test", Annals of Applied Statistics 19(2)). Cases must be independent and identically
-    /// distributed; the loss may rise and fall with the threshold.
+    /// distributed; the loss may rise and fall with the threshold. As with
+    /// [`Calibration::risk_controlled`], the bound is for decisions by the policy whose losses these are.
     ///
     /// Losses of 0 or 1 are tested by the exact binomial test, at most the number of losses x with
     /// `P(Bin(n, alpha) <= x) <= delta`; others by [`hoeffding_bentkus_p_value`]. With the coverage
@@ -58,7 +59,8 @@ impl Calibration {
                 RiskTest::HoeffdingBentkus,
             )
         };
-        curves.calibrate(alpha, allowed, Guarantee::LearnThenTest { delta, test })
+        let of = curves.controlled_loss();
+        curves.calibrate(alpha, allowed, Guarantee::LearnThenTest { delta, test, of })
     }
 }
 

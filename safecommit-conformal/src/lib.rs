@@ -3,7 +3,8 @@
 //! # Map
 //!
 //! - [`Alpha`], [`Score`], [`CalibrationScore`], [`Threshold`], [`Delta`], [`Weight`]: values that
-//!   cannot hold nonsense. A finite threshold only comes out of a [`Calibration`].
+//!   cannot hold nonsense. A finite threshold comes out of a [`Calibration`], or it is a trial that
+//!   promises nothing.
 //! - [`Calibration`]: from scores to a threshold, and its checked wire form.
 //! - [`Guarantee`], [`Representation`], [`ErrorSplit`]: what holds, and what is known about missing
 //!   true worlds.
@@ -38,6 +39,7 @@ mod risk_control;
 mod score;
 mod seed;
 mod shrinkage;
+mod source;
 mod stratum;
 mod threshold;
 mod weight;
@@ -51,7 +53,7 @@ pub use delta::{Delta, DeltaError};
 pub use digest::{Digest, DigestError};
 pub use e_value::{EValue, EValueError, EValues};
 pub use error_split::ErrorSplit;
-pub use guarantee::{AchievedError, GroupCoverage, Guarantee, LossShape, RiskTest};
+pub use guarantee::{AchievedError, ControlledLoss, GroupCoverage, Guarantee, LossShape, RiskTest};
 pub use mondrian::{MondrianCalibration, Taxonomy, TaxonomyError};
 pub use non_exchangeable::NonExchangeable;
 pub use p_value::{PValue, PValues, UnsortedError};

@@ -24,6 +24,9 @@ pub use taxonomy::{Taxonomy, TaxonomyError};
 /// [`GroupCoverage::achieved`] says. Fallback is decided by the numbers of cases alone, never by
 /// scores: a choice by scores would void the guarantee.
 ///
+/// The written form carries a format version and a checksum over all other fields, so that neither an edited
+/// minimum nor the group of another calibration loads. As that of a [`Calibration`], it is no signature.
+///
 /// # Examples
 ///
 /// ```

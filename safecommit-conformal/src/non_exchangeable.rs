@@ -1,7 +1,5 @@
 //! Weights fixed in advance for cases that may drift.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
@@ -84,7 +82,7 @@ impl NonExchangeable {
             calibration_mass: MassShare::nearest(self.total() / total),
         };
         let kappa = self.weighted.kappa(alpha, Weight::ONE);
-        self.weighted.calibration(alpha, kappa, Arc::new(guarantee))
+        self.weighted.calibration(alpha, kappa, guarantee)
     }
 
     /// The normalised weights `w~_i` of the calibration cases in their order.

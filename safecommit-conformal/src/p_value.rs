@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
-use crate::format::FormatOne;
+use crate::format::Format;
 use crate::score::{CalibrationScore, Score};
 use crate::seed::LoggedSeed;
 
@@ -153,7 +153,7 @@ impl PValue {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
-    format: FormatOne,
+    format: Format<1>,
     /// Ascending, missing ones last.
     scores: Vec<CalibrationScore>,
 }
@@ -164,7 +164,7 @@ impl From<PValues> for Wire {
             Score::from_key(*key).map_or(CalibrationScore::Missing, CalibrationScore::Observed)
         };
         Self {
-            format: FormatOne,
+            format: Format,
             scores: p_values.keys.iter().map(score).collect(),
         }
     }

@@ -6,8 +6,8 @@ mod sweep;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::format::FormatOne;
-use crate::guarantee::LossShape;
+use crate::format::Format;
+use crate::guarantee::{ControlledLoss, LossShape};
 use crate::score::{CalibrationScore, Score};
 pub use curve::RiskCurve;
 
@@ -16,6 +16,9 @@ pub use curve::RiskCurve;
 ///
 /// A loss only changes where the threshold passes a score of the case's own worlds. The functions
 /// are kept with those exact breakpoints, not on a grid.
+///
+/// A loss of acting is that of one policy, and a threshold that bounds it bounds no other's: say which with
+/// [`RiskCurves::of_policy`].
 ///
 /// # Examples
 ///
@@ -38,6 +41,8 @@ pub struct RiskCurves {
     /// No loss exceeds the scale.
     curves: Vec<RiskCurve>,
     shape: LossShape,
+    /// The coverage loss only if every curve is one.
+    of: ControlledLoss,
     /// At most the number of curves; `None` if not counted.
     missing: Option<u64>,
 }
@@ -62,6 +67,7 @@ impl RiskCurves {
             scale,
             curves,
             shape: LossShape::Monotone,
+            of: ControlledLoss::Unstated,
             missing: None,
         })
     }
@@ -82,6 +88,7 @@ impl RiskCurves {
             scale: 1,
             curves: scores.iter().copied().map(RiskCurve::coverage).collect(),
             shape: LossShape::Monotone,
+            of: ControlledLoss::Coverage,
             missing: (missing > 0).then_some(missing),
         }
     }
@@ -99,6 +106,37 @@ impl RiskCurves {
         }
         self.missing = Some(missing);
         Ok(self)
+    }
+
+    /// The same losses, with the statement that the policy with this digest has them: a threshold that bounds
+    /// them is for its decisions alone. Without the statement a threshold bounds the decisions of nobody
+    /// ([`Guarantee::alpha_bounds_the_error`](crate::Guarantee::alpha_bounds_the_error) is false), unless
+    /// the loss is that of [`RiskCurves::coverage`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use safecommit_conformal::{Calibration, Digest, RiskCurve, RiskCurves};
+    ///
+    /// let curves = RiskCurves::binary(vec![RiskCurve::new(0, [])?; 99])?;
+    /// let of = |curves: &RiskCurves| Calibration::risk_controlled("0.05".parse().unwrap(), curves);
+    /// assert!(!of(&curves)?.guarantee().alpha_bounds_the_error());
+    ///
+    /// let policy = Digest::of_text("at most two probes");
+    /// let calibration = of(&curves.of_policy(policy))?;
+    /// assert!(calibration.guarantee().alpha_bounds_the_error());
+    /// assert_eq!(calibration.guarantee().policy(), Some(policy));
+    /// # Ok::<(), safecommit_conformal::RiskError>(())
+    /// ```
+    #[must_use]
+    pub fn of_policy(mut self, policy: Digest) -> Self {
+        self.of = ControlledLoss::Policy(policy);
+        self
+    }
+
+    /// Whose losses they are.
+    pub fn controlled_loss(&self) -> ControlledLoss {
+        self.of
     }
 
     /// The upper envelope of each function: the largest loss at this threshold or any above,
@@ -153,9 +191,10 @@ impl RiskCurves {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
-    format: FormatOne,
+    format: Format<2>,
     scale: u32,
     shape: LossShape,
+    of: ControlledLoss,
     #[serde(deserialize_with = "crate::wire::present")]
     missing: Option<u64>,
     curves: Vec<RiskCurve>,
@@ -164,9 +203,10 @@ struct Wire {
 impl From<RiskCurves> for Wire {
     fn from(curves: RiskCurves) -> Self {
         Self {
-            format: FormatOne,
+            format: Format,
             scale: curves.scale,
             shape: curves.shape,
+            of: curves.of,
             missing: curves.missing,
             curves: curves.curves,
         }
@@ -181,6 +221,13 @@ impl TryFrom<Wire> for RiskCurves {
         if let Some(missing) = wire.missing {
             curves = curves.with_missing(missing)?;
         }
+        if wire.of == ControlledLoss::Coverage {
+            let other = |curve: &RiskCurve| curves.scale != 1 || !curve.is_coverage();
+            if let Some(case) = curves.curves.iter().position(other) {
+                return Err(RiskError::NotCoverage { case });
+            }
+        }
+        curves.of = wire.of;
         if wire.shape == LossShape::Envelope {
             if let Some(case) = curves.first_increase() {
                 return Err(RiskError::NotMonotone { case });
@@ -227,6 +274,12 @@ pub enum RiskError {
         "the loss of case `{case}`, counted from 0, increases with the threshold: take the envelope"
     )]
     NotMonotone {
+        /// The case, counted from 0.
+        case: usize,
+    },
+    /// A loss that is said to be the coverage loss and is not.
+    #[error("the loss of case `{case}`, counted from 0, is not the coverage loss of any score")]
+    NotCoverage {
         /// The case, counted from 0.
         case: usize,
     },

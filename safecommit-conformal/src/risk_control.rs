@@ -22,6 +22,9 @@ impl Calibration {
     /// to nothing commits nothing. For such losses take [`RiskCurves::envelope`]; then its expected
     /// value is at most alpha, and so is that of the loss.
     ///
+    /// The losses are those of one policy, and the bound is for cases that this policy decides
+    /// ([`RiskCurves::of_policy`]); only the coverage loss bounds every policy.
+    ///
     /// The threshold is unbounded when n is too small for any loss, `(n + 1) alpha < 1`, and
     /// retaining everything causes no loss. If the level is reached below all breakpoints, it is
     /// the lowest breakpoint.
@@ -61,7 +64,10 @@ impl Calibration {
         curves.calibrate(
             alpha,
             allowed_losses(alpha, curves.cases(), curves.scale()),
-            Guarantee::RiskControl { loss },
+            Guarantee::RiskControl {
+                loss,
+                of: curves.controlled_loss(),
+            },
         )
     }
 }

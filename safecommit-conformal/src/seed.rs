@@ -5,6 +5,8 @@ use std::num::NonZeroU64;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::digest::Digest;
+
 /// A secret or public seed that is written to the log, from which each case gets its own uniform
 /// number: `HMAC-SHA256(seed, case id)`.
 ///
@@ -68,6 +70,20 @@ impl LoggedSeed {
     pub fn below(&self, message: &[u8], limit: NonZeroU64) -> u64 {
         let wide = u128::from(self.first_word(message)) * u128::from(limit.get());
         (wide >> 64) as u64
+    }
+
+    /// What tells this seed from others without giving it away: the code of `safecommit seed fingerprint`.
+    /// Allocates nothing.
+    ///
+    /// ```
+    /// use safecommit_conformal::LoggedSeed;
+    ///
+    /// let print = LoggedSeed::new("run 1").fingerprint();
+    /// assert_eq!(print, LoggedSeed::new("run 1").fingerprint());
+    /// assert_ne!(print, LoggedSeed::new("run 2").fingerprint());
+    /// ```
+    pub fn fingerprint(&self) -> Digest {
+        Digest::from(self.code(b"safecommit seed fingerprint"))
     }
 
     /// The first 64 bits of the code of `message`, the most significant byte first.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
 use crate::calibration::Calibration;
-use crate::format::FormatOne;
+use crate::format::Format;
 use crate::representation::Misses;
 use crate::score::{CalibrationScore, Score};
 use crate::stratum::Stratum;
@@ -48,7 +48,7 @@ pub use folds::{CalibrationFold, FittingFold, Folds};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shrinkage {
-    format: FormatOne,
+    format: Format<1>,
     /// For a group that the fitting fold lacks.
     pooled: Transformation,
     groups: BTreeMap<Stratum, Transformation>,
@@ -155,7 +155,7 @@ impl Shrinkage {
 
         let groups = scores.keys().zip(offsets.iter().zip(&spreads));
         Self {
-            format: FormatOne,
+            format: Format,
             pooled: Transformation::new(mean(&all), pooled),
             groups: groups
                 .map(|(stratum, (offset, spread))| {

@@ -3,25 +3,27 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
 use crate::alpha::Alpha;
 use crate::guarantee::Guarantee;
 use crate::score::Score;
+use crate::source::Source;
 
 /// The threshold kappa of a plausible set, with what it promises: a world is retained when its score is
 /// at most kappa (Akewar and Ranjan, arXiv:2608.04289, Eq. 4).
 ///
-/// Finite, in the unit of the scores, or unbounded, in which case every world is retained. A
-/// finite threshold only comes out of a [`Calibration`](crate::Calibration): there is no public
-/// constructor and no `Deserialize`, so a plausible set cannot be cut with a number that somebody
-/// made up. It carries the level and the [`Guarantee`] of that calibration wherever it goes. What
-/// anyone may have is [`Threshold::UNBOUNDED`], which retains the most and promises nothing beyond.
+/// Finite, in the unit of the scores, or unbounded, in which case every world is retained. There is no
+/// public constructor and no `Deserialize`. A finite one comes out of a
+/// [`Calibration`](crate::Calibration), and carries the level and the [`Guarantee`] of that calibration and
+/// the cases that it is from wherever it goes; or it is a [trial](Threshold::is_trial) that
+/// [`RiskCurve::replay`](crate::RiskCurve::replay) hands out, which promises nothing, and under which nothing
+/// may be released. What anyone may have is [`Threshold::UNBOUNDED`], which retains the most and promises
+/// nothing beyond.
 ///
 /// Compared and ordered by what is retained, whatever is promised: unbounded comes last. JSON form: a
-/// number, or `null` if unbounded. A clone shares what is promised and allocates nothing.
+/// number, or `null` if unbounded. A clone allocates nothing.
 ///
 /// # Examples
 ///
@@ -41,7 +43,15 @@ use crate::score::Score;
 #[derive(Debug, Clone)]
 pub struct Threshold {
     kappa: Option<Score>,
-    promise: Option<(Alpha, Arc<Guarantee>)>,
+    promise: Option<Promise>,
+}
+
+/// What a calibration promises of its threshold, and from which cases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Promise {
+    alpha: Alpha,
+    guarantee: Guarantee,
+    source: Source,
 }
 
 impl Threshold {
@@ -57,21 +67,26 @@ impl Threshold {
         &UNBOUNDED
     }
 
-    /// The threshold at `kappa`, which keeps `guarantee` at level `alpha`. Only a calibration may call
-    /// this.
+    /// The threshold at `kappa`, which keeps `guarantee` at level `alpha` by the cases of `source`. Only a
+    /// calibration may call this.
     pub(crate) fn calibrated(
         kappa: Option<Score>,
         alpha: Alpha,
-        guarantee: &Arc<Guarantee>,
+        guarantee: Guarantee,
+        source: Source,
     ) -> Self {
         Self {
             kappa,
-            promise: Some((alpha, Arc::clone(guarantee))),
+            promise: Some(Promise {
+                alpha,
+                guarantee,
+                source,
+            }),
         }
     }
 
     /// The threshold at `kappa`, to try out what follows from it; it promises nothing.
-    pub(crate) fn candidate(kappa: Score) -> Self {
+    pub(crate) fn trial(kappa: Score) -> Self {
         Self {
             kappa: Some(kappa),
             promise: None,
@@ -96,16 +111,34 @@ impl Threshold {
 
     /// The level of the calibration that it came out of; `None` without one.
     pub fn alpha(&self) -> Option<Alpha> {
-        self.promise.as_ref().map(|(alpha, _)| *alpha)
+        self.promise.as_ref().map(|promise| promise.alpha)
     }
 
-    /// What the calibration that it came out of promises; `None` without one, and for a threshold that is
-    /// only tried out ([`RiskCurve::replay`](crate::RiskCurve::replay)).
+    /// What the calibration that it came out of promises; `None` without one, and for a
+    /// [trial](Threshold::is_trial).
     pub fn guarantee(&self) -> Option<&Guarantee> {
-        self.promise.as_ref().map(|(_, guarantee)| &**guarantee)
+        self.promise.as_ref().map(|promise| &promise.guarantee)
     }
 
-    /// Whether the other one retains the same scores *and* promises the same.
+    /// Whether it excludes worlds by their score without a calibration that says how often the true one is
+    /// among them: it is finite and promises nothing, and what follows from it is only tried out.
+    ///
+    /// ```
+    /// use safecommit_conformal::{RiskCurve, Score, Threshold};
+    ///
+    /// RiskCurve::replay([Score::new(0.5)?], 0, |threshold| {
+    ///     assert!(threshold.is_trial());
+    ///     0
+    /// });
+    /// assert!(!Threshold::UNBOUNDED.is_trial());
+    /// # Ok::<(), safecommit_conformal::ScoreError>(())
+    /// ```
+    pub fn is_trial(&self) -> bool {
+        self.kappa.is_some() && self.promise.is_none()
+    }
+
+    /// Whether the other one retains the same scores, promises the same *and* came from the same cases: the
+    /// digest of their scores, their number, and what is known of missing ones.
     pub fn is_same_as(&self, other: &Self) -> bool {
         self == other && self.promise == other.promise
     }
@@ -181,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_threshold_itself_is_retained() {
-        let kappa = Threshold::candidate(score(0.5));
+        let kappa = Threshold::trial(score(0.5));
         assert!(kappa.retains(score(0.5)));
         assert!(kappa.retains(score(0.4)));
         assert!(!kappa.retains(score(0.5_f64.next_up())));
@@ -190,8 +223,8 @@ mod tests {
 
     #[test]
     fn unbounded_comes_last() {
-        assert!(Threshold::candidate(score(f64::MAX)) < Threshold::UNBOUNDED);
-        assert!(Threshold::candidate(score(0.1)) < Threshold::candidate(score(0.2)));
+        assert!(Threshold::trial(score(f64::MAX)) < Threshold::UNBOUNDED);
+        assert!(Threshold::trial(score(0.1)) < Threshold::trial(score(0.2)));
         assert_eq!(
             Threshold::UNBOUNDED.cmp(&Threshold::UNBOUNDED),
             Ordering::Equal
@@ -201,13 +234,13 @@ mod tests {
     #[test]
     fn shown_and_written() {
         assert_eq!(Threshold::UNBOUNDED.to_string(), "unbounded");
-        assert_eq!(Threshold::candidate(score(0.25)).to_string(), "0.25");
+        assert_eq!(Threshold::trial(score(0.25)).to_string(), "0.25");
         assert_eq!(
             serde_json::to_string(&Threshold::UNBOUNDED).unwrap(),
             "null"
         );
         assert_eq!(
-            serde_json::to_string(&Threshold::candidate(score(0.25))).unwrap(),
+            serde_json::to_string(&Threshold::trial(score(0.25))).unwrap(),
             "0.25"
         );
     }

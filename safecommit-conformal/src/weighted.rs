@@ -4,16 +4,15 @@ mod fixed_point;
 mod select;
 mod table;
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
 use crate::calibration::Calibration;
 use crate::digest::Digest;
-use crate::format::FormatOne;
+use crate::format::Format;
 use crate::guarantee::Guarantee;
 use crate::score::{CalibrationScore, Score};
+use crate::source::Source;
 use crate::threshold::Threshold;
 use crate::weight::{EffectiveSize, Weight, WeightError};
 use fixed_point::{Entry, Units};
@@ -49,7 +48,10 @@ pub use table::{WeightedPValue, WeightedTable};
 /// let weighted = WeightedScores::new(&scores, &weights)?;
 /// let calibration = weighted.calibrate("0.2".parse()?, Weight::ONE);
 /// assert_eq!(calibration.threshold().to_string(), "7");
-/// assert_eq!(calibration.guarantee().to_string(), "weighted (effective size 6.4)");
+/// assert_eq!(
+///     calibration.guarantee().to_string(),
+///     "weighted (effective size 6.4, for cases of weight at most 1)"
+/// );
 /// // A case that alone weighs more than alpha of the whole: no threshold is enough.
 /// let heavy = weighted.calibrate("0.2".parse()?, Weight::try_from(4.0)?);
 /// assert!(heavy.threshold().is_unbounded());
@@ -65,6 +67,7 @@ pub struct WeightedScores {
     log_offset: f64,
     entries: Vec<Entry>,
     units: Units,
+    source: Source,
 }
 
 impl WeightedScores {
@@ -133,12 +136,20 @@ impl WeightedScores {
             .zip(&weights)
             .map(|(score, weight)| units.entry(*score, *weight))
             .collect();
+        let missing = scores.iter().filter(|score| score.is_missing()).count() as u64;
+        let source = Source {
+            scores: digest_of(&scores, &weights),
+            n: scores.len() as u64,
+            missing,
+            misses_counted: missing > 0,
+        };
         Ok(Self {
             scores,
             weights,
             log_offset,
             entries,
             units,
+            source,
         })
     }
 
@@ -157,10 +168,11 @@ impl WeightedScores {
         EffectiveSize::of(&self.weights)
     }
 
-    /// What thresholds from these scores promise.
-    pub fn guarantee(&self) -> Guarantee {
+    /// What a threshold for a case of the given weight promises, to it and to lighter ones.
+    pub fn guarantee(&self, case: Weight) -> Guarantee {
         Guarantee::Weighted {
             effective_size: self.effective_size(),
+            case_weight: case,
         }
     }
 
@@ -170,8 +182,7 @@ impl WeightedScores {
     /// The threshold is unbounded if no weight is positive, or if that of the case alone exceeds
     /// alpha of the whole.
     pub fn calibrate(&self, alpha: Alpha, case: Weight) -> Calibration {
-        let guarantee = Arc::new(self.guarantee());
-        self.calibration(alpha, self.kappa(alpha, case), guarantee)
+        self.calibration(alpha, self.kappa(alpha, case), self.guarantee(case))
     }
 
     /// [`WeightedScores::calibrate`] for the logarithm of a weight.
@@ -189,8 +200,8 @@ impl WeightedScores {
 
     /// The threshold of [`WeightedScores::calibrate`] alone, under [`WeightedScores::guarantee`].
     pub fn threshold(&self, alpha: Alpha, case: Weight) -> Threshold {
-        let guarantee = Arc::new(self.guarantee());
-        Threshold::calibrated(self.kappa(alpha, case), alpha, &guarantee)
+        let kappa = self.kappa(alpha, case);
+        Threshold::calibrated(kappa, alpha, self.guarantee(case), self.source)
     }
 
     /// The score of that threshold; `None` if it is unbounded.
@@ -203,14 +214,9 @@ impl WeightedScores {
         &self,
         alpha: Alpha,
         kappa: Option<Score>,
-        guarantee: Arc<Guarantee>,
+        guarantee: Guarantee,
     ) -> Calibration {
-        let n = self.scores.len() as u64;
-        let missing = self
-            .scores
-            .iter()
-            .filter(|score| score.is_missing())
-            .count() as u64;
+        let n = self.source.n;
         let rank = kappa.map_or(n + 1, |kappa| {
             let kappa = kappa.key();
             self.entries
@@ -218,29 +224,24 @@ impl WeightedScores {
                 .filter(|entry| entry.key <= kappa)
                 .count() as u64
         });
-        Calibration {
-            alpha,
-            n,
-            missing,
-            misses_counted: missing > 0,
-            rank,
-            threshold: Threshold::calibrated(kappa, alpha, &guarantee),
-            guarantee,
-            scores: self.digest(),
-        }
+        Calibration::of(alpha, self.source, rank, kappa, guarantee)
     }
 
     /// SHA-256 of the scores and weights in the order given: for each case the eight bytes of its
     /// score as in [`Digest::of_scores`], then those of its weight.
     pub fn digest(&self) -> Digest {
-        let cases = self.scores.iter().zip(&self.weights);
-        Digest::of_words(cases.flat_map(|(score, weight)| {
-            let score = score
-                .observed()
-                .map_or(u64::MAX, |score| score.value().to_bits());
-            [score, weight.value().to_bits()]
-        }))
+        self.source.scores
     }
+}
+
+fn digest_of(scores: &[CalibrationScore], weights: &[Weight]) -> Digest {
+    let cases = scores.iter().zip(weights);
+    Digest::of_words(cases.flat_map(|(score, weight)| {
+        let score = score
+            .observed()
+            .map_or(u64::MAX, |score| score.value().to_bits());
+        [score, weight.value().to_bits()]
+    }))
 }
 
 fn check_log(log_weight: f64) -> Result<(), WeightError> {
@@ -257,7 +258,7 @@ fn check_log(log_weight: f64) -> Result<(), WeightError> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
-    format: FormatOne,
+    format: Format<1>,
     scores: Vec<CalibrationScore>,
     weights: Vec<Weight>,
     log_offset: Score,
@@ -266,7 +267,7 @@ struct Wire {
 impl From<WeightedScores> for Wire {
     fn from(weighted: WeightedScores) -> Self {
         Self {
-            format: FormatOne,
+            format: Format,
             scores: weighted.scores,
             weights: weighted.weights,
             log_offset: Score::new(weighted.log_offset).unwrap_or(Score::ZERO),

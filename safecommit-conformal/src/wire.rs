@@ -1,7 +1,6 @@
 //! The wire form of a calibration and its validation.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -13,10 +12,36 @@ use crate::digest::Digest;
 use crate::guarantee::Guarantee;
 use crate::ranks::RankError;
 use crate::score::Score;
+use crate::source::Source;
+#[cfg(feature = "schema")]
 use crate::threshold::Threshold;
 
-/// The only format version there is so far.
-const FORMAT: u64 = 1;
+/// The format version that is written, and the only one that loads. Version 1 did not say whose loss a
+/// risk-controlled threshold bounds, nor for which weight a weighted one is.
+const FORMAT: u64 = 2;
+
+/// The number [`FORMAT`], checked as soon as it is read: the fields after it are of no other version.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+struct Known;
+
+impl TryFrom<u64> for Known {
+    type Error = CalibrationError;
+
+    fn try_from(found: u64) -> Result<Self, CalibrationError> {
+        if found == FORMAT {
+            Ok(Self)
+        } else {
+            Err(CalibrationError::Format { found })
+        }
+    }
+}
+
+impl From<Known> for u64 {
+    fn from(_: Known) -> Self {
+        FORMAT
+    }
+}
 
 /// A calibration as it is written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,8 +52,9 @@ const FORMAT: u64 = 1;
     schemars(rename = "Calibration")
 )]
 pub(crate) struct WireForm {
-    /// Format version: 1.
-    format: u64,
+    /// Format version: 2.
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    format: Known,
     /// Miscoverage level.
     alpha: Alpha,
     /// Number of calibration cases, missing ones included.
@@ -94,7 +120,7 @@ impl WireForm {
         Digest::of_text(&format!(
             "safecommit calibration\nformat={}\nalpha={}\nn={}\nmissing={}\nmisses_counted={}\n\
              rank={}\nthreshold={threshold}\nguarantee={}\nscores_sha256={}\n",
-            self.format,
+            u64::from(self.format),
             self.alpha,
             self.n,
             self.missing,
@@ -108,17 +134,18 @@ impl WireForm {
 
 impl From<Calibration> for WireForm {
     fn from(calibration: Calibration) -> Self {
+        let source = calibration.source();
         let mut wire = Self {
-            format: FORMAT,
-            alpha: calibration.alpha,
-            n: calibration.n,
-            missing: calibration.missing,
-            misses_counted: calibration.misses_counted,
-            rank: calibration.rank,
-            threshold: calibration.threshold.finite(),
-            guarantee: Arc::unwrap_or_clone(calibration.guarantee),
-            scores_sha256: calibration.scores,
-            checksum: calibration.scores,
+            format: Known,
+            alpha: calibration.alpha(),
+            n: source.n,
+            missing: source.missing,
+            misses_counted: source.misses_counted,
+            rank: calibration.rank(),
+            threshold: calibration.threshold().finite(),
+            guarantee: calibration.guarantee().clone(),
+            scores_sha256: source.scores,
+            checksum: source.scores,
         };
         wire.checksum = wire.expected_checksum();
         wire
@@ -138,9 +165,6 @@ impl TryFrom<WireObject> for Calibration {
             rank,
             ..
         } = wire;
-        if wire.format != FORMAT {
-            return Err(Error::Format { found: wire.format });
-        }
         if missing > n {
             return Err(Error::Missing { missing, n });
         }
@@ -189,23 +213,26 @@ impl TryFrom<WireObject> for Calibration {
                 expected,
             });
         }
-        let WireForm {
-            threshold: kappa,
-            guarantee,
-            scores_sha256: scores,
-            ..
-        } = wire;
-        let guarantee = Arc::new(guarantee);
-        Ok(Self {
-            alpha,
+        let source = Source {
+            scores: wire.scores_sha256,
             n,
             missing,
             misses_counted,
+        };
+        Ok(Self::of(
+            alpha,
+            source,
             rank,
-            threshold: Threshold::calibrated(kappa, alpha, &guarantee),
-            guarantee,
-            scores,
-        })
+            wire.threshold,
+            wire.guarantee,
+        ))
+    }
+}
+
+impl Calibration {
+    /// The checksum of its written form.
+    pub(crate) fn checksum(&self) -> Digest {
+        WireForm::from(self.clone()).checksum
     }
 }
 
@@ -214,7 +241,7 @@ impl TryFrom<WireObject> for Calibration {
 #[non_exhaustive]
 pub enum CalibrationError {
     /// A format version that this release does not know.
-    #[error("calibration field `format`: version `{found}` is not known, 1 is")]
+    #[error("calibration field `format`: version `{found}` is not known, {FORMAT} is")]
     Format {
         /// The version found.
         found: u64,

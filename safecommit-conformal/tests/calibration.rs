@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use safecommit_conformal::{
     Alpha, Calibration, CalibrationScore, CoverageLaw, Delta, Misses, Representation, Score,
-    clopper_pearson,
+    Weight, WeightedScores, WeightedTable, clopper_pearson,
 };
 use serde::Deserialize;
 
@@ -144,6 +144,50 @@ fn misses_are_counted_if_some_are_listed_or_all_are_said_to_be() {
     );
     assert_eq!(counted(&[], Misses::AsListed), None);
     assert_eq!(counted(&[], Misses::AllListed), Some((0, 0)));
+}
+
+/// Equal in what is retained, level and guarantee, and yet from other cases: their scores, their number, or
+/// what is known of missing ones.
+#[test]
+fn thresholds_of_other_cases_are_told_apart() {
+    let list = |values: &[f64]| -> Vec<CalibrationScore> {
+        let scores = values.iter().map(|value| Score::new(*value).unwrap());
+        scores.map(Into::into).collect()
+    };
+    let of = |scores: &[CalibrationScore], misses| {
+        let calibration = Calibration::split_conformal_with("0.5".parse().unwrap(), scores, misses);
+        calibration.threshold().clone()
+    };
+    let own = of(&list(&[0.1, 0.5, 0.9]), Misses::AsListed);
+    assert!(own.is_same_as(&own.clone()));
+    assert!(own.is_same_as(&of(&list(&[0.1, 0.5, 0.9]), Misses::AsListed)));
+    let mut missing = list(&[0.1, 0.5]);
+    missing.push(CalibrationScore::Missing);
+    for other in [
+        of(&list(&[0.2, 0.5, 0.9]), Misses::AsListed),
+        of(&list(&[0.5]), Misses::AsListed),
+        of(&list(&[0.1, 0.5, 0.9]), Misses::AllListed),
+        of(&missing, Misses::AsListed),
+    ] {
+        assert_eq!((&own, own.alpha()), (&other, other.alpha()));
+        assert_eq!(own.guarantee(), other.guarantee());
+        assert!(!own.is_same_as(&other));
+    }
+    let weighted = |weight: f64| {
+        let weights = [Weight::try_from(weight).unwrap(), Weight::ONE, Weight::ONE];
+        WeightedScores::new(&list(&[0.1, 0.5, 0.9]), &weights).unwrap()
+    };
+    let alpha = "0.5".parse().unwrap();
+    let (two, half) = (weighted(2.0), weighted(2.5));
+    let own = two.threshold(alpha, Weight::ONE);
+    assert!(own.is_same_as(&WeightedTable::new(&two).threshold(alpha, Weight::ONE)));
+    assert!(own.is_same_as(two.calibrate(alpha, Weight::ONE).threshold()));
+    assert_eq!(own, half.threshold(alpha, Weight::ONE));
+    assert!(!own.is_same_as(&half.threshold(alpha, Weight::ONE)));
+    // It is for cases of this weight, and that of a heavier one is another.
+    let heavier = Weight::try_from(1.25).unwrap();
+    assert_eq!(own, two.threshold(alpha, heavier));
+    assert!(!own.is_same_as(&two.threshold(alpha, heavier)));
 }
 
 fn any_alpha() -> impl Strategy<Value = Alpha> {

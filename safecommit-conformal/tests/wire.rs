@@ -61,7 +61,7 @@ fn the_written_form_is_stable() {
     let form = written("0.20", &scores(&[0.5, 0.1, 0.25, 0.75], 1));
     // Both digests computed with Python's hashlib and struct.
     let expect = json!({
-        "format": 1,
+        "format": 2,
         "alpha": "0.2",
         "n": 5,
         "missing": 1,
@@ -70,7 +70,7 @@ fn the_written_form_is_stable() {
         "threshold": null,
         "guarantee": "marginal",
         "scores_sha256": "069ccaf2818eae5953be7bde2f08583c2343796524e0c88568609cff820a88ba",
-        "checksum": "e922d7234d8ced85a65f50538bf16cc6903cd9f3391d413dd805c9b34cd930b6",
+        "checksum": "cf4585f10f3c786c7e472764c43e3598d64f3168462995099b7129f7cd6ad388",
     });
     assert_eq!(form, expect);
     assert_eq!(form["checksum"], checksum(&form));
@@ -152,8 +152,8 @@ fn a_forged_checksum_does_not_hide_a_contradiction() {
     for (field, value, message) in [
         (
             "format",
-            json!(2),
-            "calibration field `format`: version `2` is not known, 1 is",
+            json!(1),
+            "calibration field `format`: version `1` is not known, 2 is",
         ),
         (
             "alpha",
@@ -226,12 +226,34 @@ fn a_threshold_without_allowed_losses_is_refused() {
     );
     assert_eq!(
         form["checksum"],
-        checksum_with(&form, "risk_control loss=monotone")
+        checksum_with(&form, "risk_control loss=monotone of=coverage")
     );
     let mut forged = form;
     forged["threshold"] = json!(0.5);
-    forged["checksum"] = json!(checksum_with(&forged, "risk_control loss=monotone"));
+    forged["checksum"] = json!(checksum_with(
+        &forged,
+        "risk_control loss=monotone of=coverage"
+    ));
     assert!(load_error(&forged).starts_with("calibration field `threshold`: finite, but rank `3`"));
+}
+
+/// Files of version 1 lack what version 2 has in some guarantees; that they are of version 1 is said first.
+#[test]
+fn a_file_of_version_1_is_refused_as_such() {
+    for guarantee in [
+        r#""marginal""#,
+        r#"{"risk_control":{"loss":"envelope"}}"#,
+        r#"{"learn_then_test":{"delta":0.05,"test":"binomial"}}"#,
+        r#"{"weighted":{"effective_size":6.0}}"#,
+    ] {
+        let digest = "0".repeat(64);
+        let text = format!(
+            r#"{{"format":1,"alpha":"0.2","n":5,"missing":1,"misses_counted":true,"rank":5,"threshold":null,"guarantee":{guarantee},"scores_sha256":"{digest}","checksum":"{digest}"}}"#
+        );
+        let error = serde_json::from_str::<Calibration>(&text).unwrap_err();
+        let expect = "calibration field `format`: version `1` is not known, 2 is";
+        assert!(error.to_string().starts_with(expect), "{error}");
+    }
 }
 
 #[test]

@@ -22,7 +22,8 @@ use crate::units::Probability;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ErrorBound {
     calibration: Option<Alpha>,
-    /// Whether alpha bounds the calibration error, and not alpha plus a gap that nobody knows.
+    /// Whether alpha bounds the calibration error, and not alpha plus a gap that nobody knows, or the loss
+    /// of a policy that nobody stated.
     alpha_bounds: bool,
     representation: RepresentationTerm,
     counted: Option<CountedMisses>,
@@ -124,8 +125,9 @@ impl ErrorBound {
         &self.probes
     }
 
-    /// The sum of the terms, at most 1 and rounded up; `None` while beta is unknown, or under a
-    /// calibration on cases that are not exchangeable, whose gap is unknown.
+    /// The sum of the terms, at most 1 and rounded up; `None` while beta is unknown, under a
+    /// calibration on cases that are not exchangeable, whose gap is unknown, and under one that bounds the
+    /// loss of a policy that nobody stated.
     #[must_use]
     pub fn total(&self) -> Option<f64> {
         if !self.alpha_bounds {

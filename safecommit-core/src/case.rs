@@ -1,9 +1,9 @@
 //! A decision in names: the request as somebody writes it, and the decision record that answers it.
 
+mod governing;
 mod names;
 mod record;
 mod request;
-mod strata;
 mod validate;
 mod write;
 
@@ -13,7 +13,6 @@ use thiserror::Error;
 
 use crate::certificate::{Certificate, CertificateError};
 use crate::controller::{Controller, Step, Workspace};
-use crate::fallback::Fault;
 use crate::problem::{Problem, Subject};
 use crate::report::ReportError;
 use crate::settings::Settings;
@@ -30,8 +29,9 @@ pub use request::{
 };
 pub use validate::{RequestError, RequestProblem};
 
+use governing::Governing;
+pub(crate) use governing::Ungoverned;
 use names::Names;
-use strata::Governing;
 
 /// A validated [`Request`]: the problem by position, with the names that go with it.
 ///
@@ -90,14 +90,19 @@ impl Case {
     /// that evidence does not refute stays plausible.
     ///
     /// A calibration for a group decides only requests of that very stratum: any other request, and one
-    /// that names none, escalates ([`Fault::Stratum`]). One that is not for a group serves all.
+    /// that names none, escalates ([`Fault::Stratum`]). One that is not for a group serves all. Likewise
+    /// a calibration that bounds the loss of one policy decides only requests whose settings are that policy
+    /// ([`Fault::OtherPolicy`]).
+    ///
+    /// [`Fault::Stratum`]: crate::Fault::Stratum
+    /// [`Fault::OtherPolicy`]: crate::Fault::OtherPolicy
     #[must_use]
     pub fn decide(&self, calibration: Option<&Calibration>) -> Decision {
-        self.decide_under(strata::one(&self.request, calibration))
+        self.decide_under(governing::one(&self.request, calibration))
     }
 
     /// Decides under the calibration of the request's stratum. A request that names no stratum, or one
-    /// that the taxonomy does not declare, escalates ([`Fault::Stratum`]).
+    /// that the taxonomy does not declare, escalates ([`Fault::Stratum`](crate::Fault::Stratum)).
     ///
     /// A runner that makes probes itself takes [`MondrianCalibration::calibration`] of the request's
     /// stratum and goes on with [`Self::controller`].
@@ -129,7 +134,7 @@ impl Case {
     /// ```
     #[must_use]
     pub fn decide_among(&self, calibrations: &MondrianCalibration) -> Decision {
-        match strata::among(&self.request, calibrations) {
+        match governing::among(&self.request, calibrations) {
             Ok(calibration) => self.decide_under(Ok(Some(&calibration))),
             Err(error) => self.decide_under(Err(error)),
         }
@@ -158,7 +163,7 @@ impl Case {
         calibration: Option<&'a Calibration>,
         workspace: &'a mut Workspace,
     ) -> Controller<'a> {
-        self.controller_under(&strata::one(&self.request, calibration), workspace)
+        self.controller_under(&governing::one(&self.request, calibration), workspace)
     }
 
     fn controller_under<'a>(
@@ -168,8 +173,8 @@ impl Case {
     ) -> Controller<'a> {
         let threshold = threshold_of(governing);
         let mut controller = Controller::start(&self.problem, &self.settings, threshold, workspace);
-        if governing.is_err() {
-            controller.fail(Fault::Stratum);
+        if let Err(ungoverned) = governing {
+            controller.refuse_to_govern(ungoverned.clone());
         }
         for &(probe, outcome) in &self.observed {
             // A report that is refused makes the controller escalate with that reason.
@@ -193,11 +198,10 @@ impl Case {
         calibration: Option<&Calibration>,
         controller: &mut Controller<'_>,
     ) -> Result<DecisionRecord, ForeignController> {
-        let governing = strata::one(&self.request, calibration);
-        let refused = controller.fault() == Some(Fault::Stratum);
+        let governing = governing::one(&self.request, calibration);
         if !std::ptr::eq(controller.problem(), &self.problem)
             || !controller.threshold().is_same_as(threshold_of(&governing))
-            || refused != governing.is_err()
+            || controller.refusal() != governing.as_ref().err()
         {
             return Err(ForeignController);
         }
@@ -226,8 +230,8 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// [`CertificateError`] when it is for another case, action or threshold, or when it rests on other
-    /// reports; the certificate is used up either way.
+    /// [`CertificateError`] when it is for another case, action or threshold, which is that of these very
+    /// calibration cases, or when it rests on other reports; the certificate is used up either way.
     pub fn redeem(
         &self,
         calibration: Option<&Calibration>,
@@ -235,7 +239,7 @@ impl Case {
         action: &str,
     ) -> Result<usize, CertificateError> {
         self.redeem_under(
-            &strata::one(&self.request, calibration),
+            &governing::one(&self.request, calibration),
             certificate,
             action,
         )
@@ -254,7 +258,7 @@ impl Case {
         certificate: Certificate,
         action: &str,
     ) -> Result<usize, CertificateError> {
-        match strata::among(&self.request, calibrations) {
+        match governing::among(&self.request, calibrations) {
             Ok(calibration) => self.redeem_under(&Ok(Some(&calibration)), certificate, action),
             Err(_) => Err(CertificateError::NotCertified),
         }

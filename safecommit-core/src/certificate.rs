@@ -13,8 +13,8 @@ use crate::problem::Subject;
 /// It comes only out of [`PlausibleSet::certify`], and so never out of an empty set; it cannot be
 /// built, cloned or deserialised. Whoever executes an action takes it by value and redeems it
 /// ([`crate::Controller::redeem`], [`crate::Case::redeem`]): that checks that it is for this very
-/// subject, action and threshold, that nothing was reported since, no error either, and that the
-/// action is certified at that moment.
+/// subject, action and threshold, that the threshold has a guarantee if it excludes anything, that nothing
+/// was reported since, no error either, and that the action is certified at that moment.
 ///
 /// What it guarantees (Proposition 1 and Eq. 6 of Akewar and Ranjan, arXiv:2608.04289): if the
 /// plausible set contains the true world with probability at least 1 - alpha and only certified actions
@@ -104,6 +104,10 @@ pub enum CertificateError {
     /// It was evaluated under another threshold.
     #[error("the certificate was evaluated under another threshold")]
     OtherThreshold,
+    /// The threshold is a trial: it excludes worlds by their score and promises nothing
+    /// ([`Threshold::is_trial`]).
+    #[error("the threshold is finite and promises nothing: it is only tried out")]
+    NoGuarantee,
     /// Something was observed after it was issued.
     #[error("the certificate is stale: {since} reports came in since it was issued")]
     Stale {
@@ -184,7 +188,8 @@ impl Certificate {
     }
 
     /// The threshold of the plausible set, with what it promises: level and guarantee of the calibration
-    /// that it came out of. Unbounded and without either if nothing was excluded by its score.
+    /// that it came out of. Unbounded and without either if nothing was excluded by its score; finite and
+    /// without either for a trial, whose certificate nobody redeems.
     #[must_use]
     pub fn threshold(&self) -> &Threshold {
         &self.threshold

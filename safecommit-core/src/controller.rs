@@ -1,7 +1,8 @@
 //! Commit, probe or fall back: the controller as a state machine without input or output.
 
 use crate::action::release;
-use crate::certificate::{Certificate, CertificateError};
+use crate::case::Ungoverned;
+use crate::certificate::Certificate;
 use crate::fallback::{Fallback, Fault, Reason};
 use crate::plausible::{Plausibility, Retained};
 use crate::probing::Planner;
@@ -9,8 +10,9 @@ use crate::problem::Problem;
 use crate::report::{Report, ReportError};
 use crate::settings::{Settings, Verification};
 use crate::shrinkage::{ProbeChoice, Scan};
-use safecommit_conformal::Threshold;
+use safecommit_conformal::{Guarantee, Threshold};
 
+mod release;
 mod stop;
 mod verify;
 
@@ -25,7 +27,8 @@ mod verify;
 ///
 /// It reads no file, clock or random number (Sans I/O), and after the first use of a [`Workspace`] it
 /// allocates nothing. Any error ends in a fallback: a wrong report and a [`fault`](Self::fail) both make
-/// every later step an escalation (Errors never commit).
+/// every later step an escalation (Errors never commit). So does a threshold that bounds the loss of another
+/// policy than its settings ([`Fault::OtherPolicy`]).
 ///
 /// ```
 /// use safecommit_conformal::{Score, Threshold};
@@ -60,6 +63,8 @@ pub struct Controller<'a> {
     settings: &'a Settings,
     threshold: &'a Threshold,
     workspace: &'a mut Workspace,
+    /// Why no calibration governs the case that it was started for.
+    refusal: Option<Ungoverned>,
 }
 
 /// Memory that a [`Controller`] works in; reuse it for the next decision.
@@ -133,8 +138,28 @@ pub enum Fate {
 
 impl<'a> Controller<'a> {
     /// Starts on `problem`: removes what hard evidence contradicts, keeps the worlds whose score is at
-    /// most `threshold`.
+    /// most `threshold`. If that is for the decisions of one policy, `settings` have to be that policy.
     pub fn start(
+        problem: &'a Problem,
+        settings: &'a Settings,
+        threshold: &'a Threshold,
+        workspace: &'a mut Workspace,
+    ) -> Self {
+        let mut controller = Self::begin(problem, settings, threshold, workspace);
+        if let Some(calibrated) = threshold.guarantee().and_then(Guarantee::policy) {
+            let decided = settings.digest();
+            if calibrated != decided {
+                controller.fail(Fault::OtherPolicy {
+                    calibrated,
+                    decided,
+                });
+            }
+        }
+        controller
+    }
+
+    /// [`Self::start`] without a look at the policy, for what only asks which worlds are plausible.
+    pub(crate) fn begin(
         problem: &'a Problem,
         settings: &'a Settings,
         threshold: &'a Threshold,
@@ -173,6 +198,7 @@ impl<'a> Controller<'a> {
             settings,
             threshold,
             workspace,
+            refusal: None,
         }
     }
 
@@ -263,39 +289,6 @@ impl<'a> Controller<'a> {
     /// after it.
     pub fn fail(&mut self, fault: Fault) {
         self.workspace.fault.get_or_insert(fault);
-    }
-
-    /// Gives `certificate` up for `action`, if it is for that very action of this very problem, under
-    /// this threshold, nothing was reported since, the action is still certified, and no action was
-    /// released by this controller before. Another controller on the same problem knows nothing of that:
-    /// across decisions, whoever executes has to remember which subjects were released.
-    ///
-    /// # Errors
-    ///
-    /// [`CertificateError`]; the certificate is used up either way.
-    pub fn redeem(
-        &mut self,
-        certificate: Certificate,
-        action: usize,
-    ) -> Result<usize, CertificateError> {
-        if !certificate
-            .threshold()
-            .is_same_as(self.threshold_in_force())
-        {
-            return Err(CertificateError::OtherThreshold);
-        }
-        let action =
-            certificate.redeem(self.problem.subject(), action, self.workspace.history.len())?;
-        if self.workspace.released {
-            return Err(CertificateError::ReleasedBefore);
-        }
-        match self.view() {
-            Plausibility::Plausible(plausible) if plausible.certified().contains(action) => {
-                self.workspace.released = true;
-                Ok(action)
-            }
-            _ => Err(CertificateError::NotCertified),
-        }
     }
 
     /// The plausible set as it stands, weights included. After an error there is none

@@ -1,5 +1,6 @@
 //! The ways not to act, and why.
 
+use safecommit_conformal::Digest;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -116,6 +117,17 @@ pub enum Fault {
     /// calibration is for a group.
     #[error("no calibration at hand is for the stratum of the request")]
     Stratum,
+    /// The threshold bounds the loss of another policy than the one that decides: what its calibration says of
+    /// unsafe commits is not about this decision.
+    #[error(
+        "the calibration bounds the loss of the policy `{calibrated}`, and the settings are those of `{decided}`"
+    )]
+    OtherPolicy {
+        /// The policy that was replayed for the calibration.
+        calibrated: Digest,
+        /// That of the settings ([`crate::Settings::digest`]).
+        decided: Digest,
+    },
     /// Two parts of the decision disagree: a defect.
     #[error("the decision path contradicts itself")]
     Inconsistent,

@@ -9,8 +9,11 @@
 //!   action, threshold and moment. A [`SoftCertificate`] and a [`RobustCertificate`] are other types.
 //! - **No vacuous truth.** An empty plausible set is a variant of its own, [`Plausibility::Empty`], and
 //!   escalates: in an empty set everything would be safe.
-//! - **Threshold from calibration.** A [`PlausibleSet`] is cut with a threshold out of a calibration, or
-//!   with none: `safecommit_conformal::Threshold` has no other constructor.
+//! - **Threshold from calibration.** Nothing is released unless the [`PlausibleSet`] was cut with a threshold
+//!   out of a calibration, or with none: `safecommit_conformal::Threshold` has no public constructor, and
+//!   the one that is only tried out (`RiskCurve::replay`) promises nothing and is refused by
+//!   [`Controller::redeem`]. A threshold that bounds the loss of one policy decides under no other
+//!   ([`Fault::OtherPolicy`]).
 //! - **Sans I/O.** The [`Controller`] is a state machine: it is told outcomes and returns the next
 //!   [`Step`]. It reads no file, no clock and no random number.
 //! - **Errors never commit.** A wrong report, a score that is not a number, a support that lost a world,

@@ -12,8 +12,8 @@ use crate::signature::{ActionSet, Signature, SignatureMatrix};
 /// The plausible worlds (Eq. 4 of Akewar and Ranjan, arXiv:2608.04289), which are never none.
 ///
 /// There is no constructor: it is a view into a [`crate::Controller`], which is started with a
-/// [`Threshold`] that came out of a calibration, or with the unbounded one (Threshold from
-/// calibration). An empty set is [`Plausibility::Empty`] and certifies nothing, because in an empty set
+/// [`Threshold`] that came out of a calibration, or with the unbounded one, or else releases nothing
+/// (Threshold from calibration). An empty set is [`Plausibility::Empty`] and certifies nothing, because in an empty set
 /// everything would hold (No vacuous truth).
 ///
 /// ```

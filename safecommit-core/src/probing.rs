@@ -114,7 +114,9 @@ pub enum Probing {
     ///
     /// The place of the probe among the usable ones is [`LoggedSeed::below`] of `safecommit probe`, the
     /// 32 bytes of the problem's subject and the number of reports so far as 8 bytes, the most significant
-    /// first: whoever has the seed and the request gets the same probes again. Eta plays no part.
+    /// first. The subject of a [`crate::Case`] is the digest of its request, and what was observed is part of
+    /// that: a record replays through its own request and the seed, not through the request that the decision
+    /// began with, whose draws are others. Eta plays no part.
     Random {
         /// The seed, which is written to the log.
         seed: LoggedSeed,

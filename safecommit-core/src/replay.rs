@@ -25,8 +25,14 @@ pub trait AuditedCase {
 /// these curves, and [`Calibration::learn_then_test`](safecommit_conformal::Calibration::learn_then_test)
 /// takes them as they are.
 ///
+/// The losses are those of `settings` and bound the decisions of no others, while a request chooses its own.
+/// So state the policy with the curves, as in the example: [`RiskCurves::of_policy`](safecommit_conformal::RiskCurves::of_policy) of
+/// [`Settings::digest`]. A decision under other settings then escalates
+/// ([`Fault::OtherPolicy`](crate::Fault::OtherPolicy)), and without the statement the total of
+/// [`ErrorBound`](crate::ErrorBound) is unknown.
+///
 /// Where the answers of probes that were not made are unknown, this cannot be computed; the coverage loss
-/// ([`RiskCurve::coverage`]) bounds it and needs none.
+/// ([`RiskCurve::coverage`]) bounds it, for every policy, and needs none.
 ///
 /// ```
 /// use safecommit_conformal::{Calibration, RiskCurves, Score};
@@ -57,9 +63,10 @@ pub trait AuditedCase {
 /// // Unsafe while only the world that suggests deleting is plausible, blocked once the other one is.
 /// assert_eq!(curve.steps(), [(low, 1), (high, 0)]);
 ///
-/// let curves = RiskCurves::binary(vec![curve; 99])?.envelope();
+/// let curves = RiskCurves::binary(vec![curve; 99])?.of_policy(settings.digest()).envelope();
 /// let calibration = Calibration::risk_controlled("0.05".parse()?, &curves)?;
 /// assert_eq!(calibration.threshold().finite(), Some(high));
+/// assert_eq!(calibration.guarantee().policy(), Some(settings.digest()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn unsafe_commit_curve(

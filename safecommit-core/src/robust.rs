@@ -129,7 +129,7 @@ impl Controller<'_> {
             }
             let settings = Settings::default();
             let mut controller =
-                Controller::start(&perturbed, &settings, self.threshold(), &mut workspace);
+                Controller::begin(&perturbed, &settings, self.threshold(), &mut workspace);
             for report in self.history() {
                 match report.outcome {
                     Some(outcome) => controller.observe(report.probe, outcome),

@@ -1,9 +1,12 @@
 //! What the controller is told beforehand: temperature, eta, lambda, budgets, rules.
 
+mod digest;
+
 use crate::probing::Probing;
 use crate::problem::ProblemError;
 
-/// The settings of a controller.
+/// The settings of a controller: the policy by which it decides. Two policies are told apart by their
+/// [`digest`](Self::digest).
 ///
 /// ```
 /// use safecommit_core::{Budget, Settings};

@@ -3,11 +3,12 @@
 use safecommit_conformal::{
     Alpha, Calibration, CalibrationScore, Delta, LoggedSeed, Misses, Threshold,
 };
-use safecommit_core::{Budget, Probing, Settings, Verification};
+use safecommit_core::{Budget, Settings, Verification};
 
 use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::report::{Report, claim};
+use super::rule::Rule;
 use super::sheet::{Sheet, Value};
 use super::summary::{HEADINGS, Summary};
 use super::workbench::{Run, Workbench, total, transposed};
@@ -71,16 +72,6 @@ enum Cut {
     GroupConditional,
     TrainingConditional,
     RiskControlled,
-}
-
-/// How probes are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
-    Greedy,
-    Rollout,
-    Optimal,
-    InformationGain,
-    Random,
 }
 
 const PAPER: Policy = Policy::SafeCommit(
@@ -147,13 +138,9 @@ impl Policy {
             Cut::TrainingConditional => ", training-conditional",
             Cut::RiskControlled => ", risk control at 0.03",
         });
-        name.push_str(match rule {
-            Rule::Greedy => "",
-            Rule::Rollout => ", rollout",
-            Rule::Optimal => ", optimal probing",
-            Rule::InformationGain => ", information gain",
-            Rule::Random => ", random probing",
-        });
+        if rule != Rule::Greedy {
+            name.push_str(&format!(", {} probing", rule.name()));
+        }
         name.push_str(match score {
             Score::Default => "",
             Score::LearnedOfOneWorld => ", learned score of one world",
@@ -599,15 +586,7 @@ fn build(
             Cell::uncertified(ScalarConfidence::new(temperature, threshold, budget))
         }
         Policy::SafeCommit(_, cut, rule, verification) => {
-            let probing = match rule {
-                Rule::Greedy => Probing::Shrinkage,
-                Rule::Rollout => Probing::Rollout,
-                Rule::Optimal => Probing::Optimal,
-                Rule::InformationGain => Probing::InformationGain,
-                Rule::Random => Probing::Random {
-                    seed: LoggedSeed::new("frontier"),
-                },
-            };
+            let probing = rule.probing(LoggedSeed::new("frontier"));
             let method = SafeCommit::by_family(thresholds(cut), temperature.get(), budget);
             Cell::certifying(method.probing(probing).verifying(verification)?)
         }

@@ -1,11 +1,12 @@
 //! What probes cost under different rules, against the least that any rule can make them cost.
 
 use safecommit_conformal::{Alpha, LoggedSeed, Threshold};
-use safecommit_core::{Probing, Settings, Workspace, expected_probing};
+use safecommit_core::{Settings, Workspace, expected_probing};
 
 use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::report::{Report, claim};
+use super::rule::Rule;
 use super::sheet::{Sheet, Value};
 use super::workbench::{Run, Workbench, transposed};
 use crate::counts::Estimate;
@@ -57,45 +58,6 @@ const NEAR: f64 = 1.02;
 
 /// From where on another rule has to do better.
 const FAR: f64 = 1.05;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    Greedy,
-    Rollout,
-    Optimal,
-    InformationGain,
-    Random,
-}
-
-impl Rule {
-    const ALL: [Self; 5] = [
-        Self::Optimal,
-        Self::Rollout,
-        Self::Greedy,
-        Self::InformationGain,
-        Self::Random,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Greedy => "greedy (Eq. 12, 13)",
-            Self::Rollout => "rollout",
-            Self::Optimal => "optimal",
-            Self::InformationGain => "information gain",
-            Self::Random => "random",
-        }
-    }
-
-    fn probing(self, seed: LoggedSeed) -> Probing {
-        match self {
-            Self::Greedy => Probing::Shrinkage,
-            Self::Rollout => Probing::Rollout,
-            Self::Optimal => Probing::Optimal,
-            Self::InformationGain => Probing::InformationGain,
-            Self::Random => Probing::Random { seed },
-        }
-    }
-}
 
 /// Sums over the test episodes of a seed of what is expected under the weights.
 #[derive(Clone, Copy, Default)]

@@ -292,7 +292,8 @@ fn rises(curve: &RiskCurve, episode: &Episode) -> bool {
     })
 }
 
-/// The losses of the policy on the calibration episodes of a run, each as a function of the threshold.
+/// The losses of the policy on the calibration episodes of a run, each as a function of the threshold. They bound
+/// the decisions under these settings alone, which [`SafeCommit::new`] has for its temperature and probes.
 pub(super) fn unsafe_commit_curves(
     run: &Run<'_>,
     settings: &Settings,
@@ -309,7 +310,7 @@ pub(super) fn unsafe_commit_curves(
             None => RiskCurve::replay([], 0, |_| 0),
         }
     });
-    RiskCurves::binary(curves.collect())
+    Ok(RiskCurves::binary(curves.collect())?.of_policy(settings.digest()))
 }
 
 struct Audited<'a>(Environment<'a>, &'a Episode);

@@ -1,5 +1,6 @@
 //! What `calibrate` may be asked for.
 
+use clap::builder::NonEmptyStringValueParser;
 use safecommit_conformal::{Alpha, Delta, Stratum, Taxonomy, Weight, ranks};
 
 use super::{EXIT_CODES, bad_value, conflict};
@@ -63,6 +64,7 @@ struct GuaranteeArguments {
         long,
         value_name = "FIELD,...",
         value_delimiter = ',',
+        value_parser = NonEmptyStringValueParser::new(),
         conflicts_with = "delta"
     )]
     by: Vec<String>,

@@ -70,9 +70,9 @@ fn an_alpha_outside_the_unit_interval() {
 #[test]
 fn fields_that_contradict_each_other() {
     check(
-        "\"format\": 1",
         "\"format\": 2",
-        "2: format: version `2` is not known, 1 is",
+        "\"format\": 1",
+        "2: format: version `1` is not known, 2 is",
     );
     check(
         "\"missing\": 1",

@@ -115,6 +115,15 @@ fn files_of_strata() {
         "strata.txt:2: stratum `b/` has an empty label or a control character",
     );
     check("a\na\n", "strata.txt: stratum `a` is declared twice");
+    let deep = ["a"; 33].join("/");
+    check(
+        &format!("b\n{deep}\n"),
+        &format!("strata.txt:2: stratum `{deep}` has `33` labels, at most 32 are allowed"),
+    );
+    check(
+        &"a".repeat(1025),
+        "strata.txt:1: a stratum of `1025` bytes is too long, at most 1024 are allowed",
+    );
     check(
         "a\na/b\n",
         "strata.txt: stratum `a` contains `a/b`, and both are declared",
@@ -200,17 +209,17 @@ fn damaged_calibrations_by_stratum() {
         *bad.pointer_mut(pointer).unwrap() = value;
         refused(&bad.to_string(), expect);
     };
-    for version in [0, 2] {
+    for version in [1, 3] {
         check(
             "/format",
             json!(version),
-            &format!("1: format: version `{version}` is not known, 1 is"),
+            &format!("1: format: version `{version}` is not known, 2 is"),
         );
     }
     check(
         "/groups/1/format",
-        json!(2),
-        "1: groups[1].format: version `2` is not known, 1 is",
+        json!(1),
+        "1: groups[1].format: version `1` is not known, 2 is",
     );
     check(
         "/groups/1/rank",
@@ -242,6 +251,18 @@ fn damaged_calibrations_by_stratum() {
     refused(
         &swapped.to_string(),
         "1: groups: the calibration of `cleanup` is not for that group",
+    );
+    // Nor does a stratum stop falling back because somebody lowered the minimum.
+    let mut edited = good.clone();
+    edited["taxonomy"]["minimum"] = json!(7);
+    let folder = Folder::new();
+    folder.write("cal.json", edited.to_string());
+    let arguments = ["decide", "-", "--calibration", "cal.json"];
+    let run = folder.run_on(example("7-stratum-named.json"), arguments);
+    assert_eq!(run.code, Some(1));
+    assert!(
+        run.stderr.starts_with("error: cal.json:1: checksum: "),
+        "{run:?}"
     );
     // A lowered threshold is an edit, and edits do not pass the checksum.
     let mut edited = good.clone();

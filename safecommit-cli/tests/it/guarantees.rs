@@ -82,16 +82,16 @@ const WEIGHTED: &str = "weight,score\n4,1\n1,2\n1,3\n1,4\n1,5\n1,6\n1,7\n1,8\n1,
 
 #[test]
 fn weights_move_the_threshold() {
-    let promise = || json!({"weighted": {"effective_size": 6.0}});
+    let promise = |case: f64| json!({"weighted": {"effective_size": 6.0, "case_weight": case}});
     // 0.8 (12 + 1) = 10.4 is reached at 11, which lies on 8; (12 + 3) 0.8 = 12 on 9.
     let options = |case: &str| format!("--alpha 0.2 --weight weight --case-weight {case}");
-    let summary = check("s.csv", WEIGHTED, &options("1"), json!(8.0), promise());
+    let summary = check("s.csv", WEIGHTED, &options("1"), json!(8.0), promise(1.0));
     assert!(
         summary.contains("effective size = 6.0\n")
             && summary.contains("that no case to come weighs more than 1,"),
         "{summary}"
     );
-    check("s.csv", WEIGHTED, &options("3"), json!(9.0), promise());
+    check("s.csv", WEIGHTED, &options("3"), json!(9.0), promise(3.0));
     // The same cases as objects, and any factor on all weights.
     let jsonl: String = WEIGHTED
         .lines()
@@ -100,13 +100,13 @@ fn weights_move_the_threshold() {
         .map(|(weight, score)| format!("{{\"score\":{score},\"weight\":{weight}e-3}}\n"))
         .collect();
     let thousandth = options("1e-3");
-    check("s.jsonl", &jsonl, &thousandth, json!(8.0), promise());
+    check("s.jsonl", &jsonl, &thousandth, json!(8.0), promise(1e-3));
 }
 
 #[test]
 fn a_case_that_alone_exceeds_the_level_leaves_the_threshold_unbounded() {
     let options = "--alpha 0.2 --weight weight --case-weight 4";
-    let promise = json!({"weighted": {"effective_size": 6.0}});
+    let promise = json!({"weighted": {"effective_size": 6.0, "case_weight": 4.0}});
     let summary = check("s.csv", WEIGHTED, options, Value::Null, promise);
     assert!(
         summary.contains("the observed scores carry 0.750000 of all weight, that of the case to come (4) included; alpha = 0.2 takes at least 1 - 0.2\n"),
@@ -127,7 +127,7 @@ fn weights_of_zero_and_at_the_limit_of_numbers() {
         &weights("0"),
         &options("0"),
         Value::Null,
-        json!({"weighted": {"effective_size": 0.0}}),
+        json!({"weighted": {"effective_size": 0.0, "case_weight": 0.0}}),
     );
     assert!(
         summary.contains("no calibration case has a weight above 0\n"),
@@ -140,7 +140,9 @@ fn weights_of_zero_and_at_the_limit_of_numbers() {
             &weights(weight),
             &options(weight),
             json!(8.0),
-            json!({"weighted": {"effective_size": 9.0}}),
+            json!({"weighted": {
+                "effective_size": 9.0, "case_weight": weight.parse::<f64>().unwrap()
+            }}),
         );
     }
     // One case outweighs all others, and it is the strangest.
@@ -150,14 +152,14 @@ fn weights_of_zero_and_at_the_limit_of_numbers() {
         &one,
         &options("1e-300"),
         json!(9.0),
-        json!({"weighted": {"effective_size": 1.0}}),
+        json!({"weighted": {"effective_size": 1.0, "case_weight": 1e-300}}),
     );
 }
 
 #[test]
 fn missing_cases_keep_their_weight() {
     let options = "--alpha 0.2 --weight weight --case-weight 1";
-    let promise = json!({"weighted": {"effective_size": 6.0}});
+    let promise = json!({"weighted": {"effective_size": 6.0, "case_weight": 1.0}});
     // 0.8 (12 + 1) = 10.4 is needed, and the observed ones are 8.
     let missing = WEIGHTED.replace("4,1\n", "4,missing\n");
     let summary = check("s.csv", &missing, options, Value::Null, promise);
@@ -214,7 +216,7 @@ fn decisions_carry_the_guarantee() {
         ),
         (
             " --weight weight --case-weight 2",
-            "weighted (effective size 73.8) guarantee",
+            "weighted (effective size 73.8, for cases of weight at most 2) guarantee",
         ),
     ] {
         let calibrate =
@@ -224,4 +226,41 @@ fn decisions_carry_the_guarantee() {
         let shown = folder.run(decide.split(' ')).prints(0);
         assert!(shown.contains(name), "{shown}");
     }
+}
+
+/// A file of weighted thresholds says for which weight it is, and the record of a decision under it too.
+#[test]
+fn a_weighted_file_is_for_one_weight() {
+    let folder = Folder::new();
+    folder.write("cases.csv", example("earlier-cases.csv"));
+    folder.write("request.json", example("2a-recipient-current.json"));
+    let mut checksums = Vec::new();
+    for case in [2.0, 2.5] {
+        let calibrate = format!(
+            "calibrate --scores cases.csv --alpha 0.15 --weight weight --case-weight {case} --out cal.json"
+        );
+        folder.run(calibrate.split(' ')).prints(0);
+        let file: Value = serde_json::from_str(&folder.read("cal.json")).unwrap();
+        assert_eq!(file["guarantee"]["weighted"]["case_weight"], case);
+        let decide = "decide request.json --format json --calibration cal.json";
+        let record: Value = serde_json::from_str(&folder.run(decide.split(' ')).prints(0)).unwrap();
+        assert_eq!(record["calibration"]["guarantee"], file["guarantee"]);
+        assert_eq!(record["certificate"]["guarantee"], file["guarantee"]);
+        checksums.push((file["threshold"].clone(), file["checksum"].clone()));
+
+        let other = folder.read("cal.json").replace(
+            &format!("\"case_weight\": {case:.1}"),
+            "\"case_weight\": 7.0",
+        );
+        assert_ne!(other, folder.read("cal.json"));
+        folder.write("cal.json", other);
+        let run = folder.run(decide.split(' '));
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(run.stderr.contains("checksum: "), "{run:?}");
+    }
+    assert_eq!(
+        checksums[0].0, checksums[1].0,
+        "a threshold that serves both"
+    );
+    assert_ne!(checksums[0].1, checksums[1].1);
 }

@@ -147,6 +147,12 @@ fn declared_strata_may_lack_cases() {
     let arguments =
         "calibrate --scores cases.csv --alpha 0.1 --by family,severity --strata strata.txt";
     assert_eq!(folder.run(arguments.split(' ')).prints(0), listed);
+    // A byte order mark is no part of the first label.
+    folder.write(
+        "strata.txt",
+        format!("\u{feff}{}", folder.read("strata.txt")),
+    );
+    assert_eq!(folder.run(arguments.split(' ')).prints(0), listed);
     // No case at all: every stratum is there, and none has a finite threshold.
     folder.write("none.csv", "");
     let arguments =
@@ -231,6 +237,20 @@ fn decisions_show_the_stratum_and_the_group_that_was_achieved() {
     assert!(shown.contains("\nstratum: cleanup/tool\n"), "{shown}");
     let group = "rank 53, group (`cleanup/tool`, achieved over `cleanup`) guarantee)";
     assert!(shown.contains(group), "{shown}");
+}
+
+/// A file of thirty thousand strata is read and decided under in a moment.
+#[test]
+fn many_strata_take_no_longer_than_they_must() {
+    let folder = Folder::new();
+    let rows: String = (0..30_000).map(|i| format!("g/{i},1\n")).collect();
+    folder.write("cases.csv", format!("s,score\n{rows}"));
+    let arguments = "calibrate --scores cases.csv --alpha 0.1 --by s --out cal.json";
+    assert_eq!(folder.run(arguments.split(' ')).code, Some(0));
+    let start = std::time::Instant::now();
+    commits(&folder, "g/29999", "g", 1.0);
+    let took = start.elapsed();
+    assert!(took < std::time::Duration::from_secs(20), "{took:?}");
 }
 
 /// A label may hold characters that turn the direction of a line; a terminal never sees them.

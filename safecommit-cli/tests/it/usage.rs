@@ -58,6 +58,18 @@ fn usage_errors_exit_with_2() {
             "--weight names a field of JSONL or a column of CSV, but the scores are text",
         ),
         (
+            "calibrate --scores s.csv --alpha 0.1 --by ",
+            "a value is required for '--by <FIELD,...>'",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by a,",
+            "a value is required for '--by <FIELD,...>'",
+        ),
+        (
+            "calibrate --scores s.csv --alpha 0.1 --by ,a",
+            "a value is required for '--by <FIELD,...>'",
+        ),
+        (
             "calibrate --scores s.csv --alpha 0.1 --by a,b,a",
             "the field `a` is named twice",
         ),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::alpha::Alpha;
+use crate::digest::Digest;
 use crate::stratum::Stratum;
 
 /// The strata that are told apart, declared before any score is seen, and with them all groups
@@ -104,6 +105,11 @@ impl Taxonomy {
         (one.div_ceil(alpha.digits()) - 1).max(self.minimum)
     }
 
+    /// The declared minimum.
+    pub(super) fn minimum(&self) -> u64 {
+        self.minimum
+    }
+
     /// The declared strata and all groups that contain one, in order.
     pub(super) fn groups(&self) -> impl Iterator<Item = Stratum> + use<> {
         let groups: BTreeSet<Stratum> = self.strata.iter().flat_map(Stratum::ancestry).collect();
@@ -172,5 +178,13 @@ pub enum TaxonomyError {
         group: Stratum,
         /// What is wrong with it.
         problem: &'static str,
+    },
+    /// Saved calibrations whose parts fit each other but not the checksum.
+    #[error("mondrian field `checksum`: `{found}`, but the other fields give `{expected}`")]
+    Checksum {
+        /// The checksum found.
+        found: Digest,
+        /// The checksum of the other fields.
+        expected: Digest,
     },
 }

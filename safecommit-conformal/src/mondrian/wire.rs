@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{MondrianCalibration, Taxonomy, TaxonomyError};
 use crate::alpha::Alpha;
 use crate::calibration::Calibration;
-use crate::format::FormatOne;
-use crate::guarantee::Guarantee;
+use crate::digest::Digest;
+use crate::format::Format;
+use crate::guarantee::{Guarantee, counted};
 use crate::stratum::Stratum;
 
 /// Calibrations by stratum as they are written.
@@ -20,9 +21,9 @@ use crate::stratum::Stratum;
     schemars(rename = "MondrianCalibration")
 )]
 pub(super) struct Wire {
-    /// Format version: 1.
+    /// Format version: 2.
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
-    format: FormatOne,
+    format: Format<FORMAT>,
     /// Miscoverage level of every stratum.
     alpha: Alpha,
     /// The declared strata.
@@ -30,15 +31,47 @@ pub(super) struct Wire {
     /// One for every declared stratum and every group that contains one, in order; its guarantee names
     /// the group.
     groups: Vec<Calibration>,
+    /// SHA-256 of a canonical rendering of all other fields, each group by its own checksum.
+    checksum: Digest,
+}
+
+/// The version that is written, and the only one that loads. Version 1 had no checksum.
+const FORMAT: u64 = 2;
+
+/// The digest of all fields but the checksum, a line each, the strata and the groups in their order.
+fn checksum<'a>(
+    alpha: Alpha,
+    taxonomy: &Taxonomy,
+    groups: impl Iterator<Item = &'a Calibration>,
+) -> Digest {
+    let mut lines = format!(
+        "safecommit calibrations by stratum\nformat={FORMAT}\nalpha={alpha}\nminimum={}\n",
+        taxonomy.minimum()
+    );
+    for stratum in taxonomy.strata() {
+        lines.push_str("stratum=");
+        lines.push_str(&counted(stratum));
+        lines.push('\n');
+    }
+    for group in groups {
+        lines.push_str(&format!("group={}\n", group.checksum()));
+    }
+    Digest::of_text(&lines)
 }
 
 impl From<MondrianCalibration> for Wire {
     fn from(mondrian: MondrianCalibration) -> Self {
+        let MondrianCalibration {
+            alpha,
+            taxonomy,
+            groups,
+        } = mondrian;
         Self {
-            format: FormatOne,
-            alpha: mondrian.alpha,
-            taxonomy: mondrian.taxonomy,
-            groups: mondrian.groups.into_values().collect(),
+            format: Format,
+            alpha,
+            checksum: checksum(alpha, &taxonomy, groups.values()),
+            taxonomy,
+            groups: groups.into_values().collect(),
         }
     }
 }
@@ -74,20 +107,28 @@ impl TryFrom<Wire> for MondrianCalibration {
                 _ => problem(&Stratum::ALL, "is followed by one too many"),
             };
         }
+        let mut parts: BTreeMap<Stratum, (u128, u128)> = BTreeMap::new();
         for (group, calibration) in &groups {
-            let parts: Vec<&Calibration> = groups
-                .iter()
-                .filter(|(part, _)| part.parent().as_ref() == Some(group))
-                .map(|(_, calibration)| calibration)
-                .collect();
-            let total = |count: fn(&Calibration) -> u64| -> u128 {
-                parts.iter().map(|part| u128::from(count(part))).sum()
-            };
-            let consistent = total(Calibration::n) == u128::from(calibration.n())
-                && total(Calibration::missing) == u128::from(calibration.missing());
-            if !parts.is_empty() && !consistent {
-                return problem(group, "has not the cases of its parts");
+            if let Some(whole) = group.parent() {
+                let (n, missing) = parts.entry(whole).or_default();
+                *n += u128::from(calibration.n());
+                *missing += u128::from(calibration.missing());
             }
+        }
+        for (whole, total) in &parts {
+            let own = groups
+                .get(whole)
+                .map(|own| (own.n().into(), own.missing().into()));
+            if own != Some(*total) {
+                return problem(whole, "has not the cases of its parts");
+            }
+        }
+        let expected = checksum(wire.alpha, &wire.taxonomy, groups.values());
+        if wire.checksum != expected {
+            return Err(TaxonomyError::Checksum {
+                found: wire.checksum,
+                expected,
+            });
         }
         Ok(Self {
             taxonomy: wire.taxonomy,

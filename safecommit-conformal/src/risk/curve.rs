@@ -50,7 +50,7 @@ impl RiskCurve {
     ///
     /// `loss` decides the case once at each of these thresholds, with whatever answers it would have
     /// had there, and it has to be a function of the case and the threshold alone: equal random numbers at
-    /// every threshold. The thresholds promise nothing, and are for this trial only.
+    /// every threshold. The thresholds promise nothing ([`Threshold::is_trial`]), and are for this trial only.
     ///
     /// # Examples
     ///
@@ -74,7 +74,7 @@ impl RiskCurve {
         scores.dedup();
         let mut steps: Vec<(Score, u32)> = Vec::with_capacity(scores.len());
         for score in scores {
-            let here = loss(&Threshold::candidate(score));
+            let here = loss(&Threshold::trial(score));
             if here != steps.last().map_or(first, |(_, loss)| *loss) {
                 steps.push((score, here));
             }
@@ -123,6 +123,11 @@ impl RiskCurve {
             .iter()
             .map(|(_, loss)| *loss)
             .fold(self.first, u32::max)
+    }
+
+    /// Whether it is the coverage loss of some score.
+    pub(super) fn is_coverage(&self) -> bool {
+        self.first == 1 && matches!(self.steps[..], [] | [(_, 0)])
     }
 
     pub(super) fn is_monotone(&self) -> bool {

@@ -1,13 +1,11 @@
 //! The smallest threshold down to which losses stay within what is allowed.
 
-use std::sync::Arc;
-
 use super::{RiskCurves, RiskError};
 use crate::alpha::Alpha;
 use crate::calibration::Calibration;
 use crate::guarantee::Guarantee;
 use crate::score::Score;
-use crate::threshold::Threshold;
+use crate::source::Source;
 
 impl RiskCurves {
     /// Walks from the unbounded threshold down, breakpoint by breakpoint, and stops before the
@@ -63,18 +61,16 @@ impl RiskCurves {
         allowed: Option<u64>,
         guarantee: Guarantee,
     ) -> Result<Calibration, RiskError> {
-        let guarantee = Arc::new(guarantee);
         let n = self.cases();
         let whole = allowed.map(|allowed| (allowed / u64::from(self.scale())).min(n));
-        Ok(Calibration {
-            alpha,
+        let source = Source {
+            scores: self.digest(),
             n,
             missing: self.missing().unwrap_or(0),
             misses_counted: self.missing().is_some(),
-            rank: whole.map_or(n + 1, |whole| n - whole),
-            threshold: Threshold::calibrated(self.sweep(allowed)?, alpha, &guarantee),
-            guarantee,
-            scores: self.digest(),
-        })
+        };
+        let rank = whole.map_or(n + 1, |whole| n - whole);
+        let kappa = self.sweep(allowed)?;
+        Ok(Calibration::of(alpha, source, rank, kappa, guarantee))
     }
 }

@@ -1,15 +1,14 @@
 //! Weighted scores, sorted once for many cases.
 
-use std::sync::Arc;
-
 use super::WeightedScores;
 use super::fixed_point::Units;
 use super::select::Sums;
 use crate::alpha::Alpha;
 use crate::guarantee::Guarantee;
 use crate::score::Score;
+use crate::source::Source;
 use crate::threshold::Threshold;
-use crate::weight::Weight;
+use crate::weight::{EffectiveSize, Weight};
 
 /// Weighted scores in order, with the sums of their weights: thresholds and p-values for cases of
 /// different weights, each in logarithmic time.
@@ -30,7 +29,8 @@ use crate::weight::Weight;
 #[derive(Debug, Clone)]
 pub struct WeightedTable {
     units: Units,
-    guarantee: Arc<Guarantee>,
+    effective_size: EffectiveSize,
+    source: Source,
     /// Distinct keys, ascending.
     keys: Vec<u64>,
     /// The weight up to and including each key, rounded down.
@@ -68,21 +68,26 @@ impl WeightedTable {
         }
         Self {
             units: weighted.units,
-            guarantee: Arc::new(weighted.guarantee()),
+            effective_size: weighted.effective_size(),
+            source: weighted.source,
             keys,
             up_to,
             from,
         }
     }
 
-    /// What the thresholds promise.
-    pub fn guarantee(&self) -> &Guarantee {
-        &self.guarantee
+    /// What a threshold for a case of the given weight promises, to it and to lighter ones.
+    pub fn guarantee(&self, case: Weight) -> Guarantee {
+        Guarantee::Weighted {
+            effective_size: self.effective_size,
+            case_weight: case,
+        }
     }
 
-    /// The threshold of [`WeightedScores::calibrate`].
+    /// The threshold of [`WeightedScores::calibrate`]. Allocates nothing.
     pub fn threshold(&self, alpha: Alpha, case: Weight) -> Threshold {
-        Threshold::calibrated(self.kappa(alpha, case), alpha, &self.guarantee)
+        let kappa = self.kappa(alpha, case);
+        Threshold::calibrated(kappa, alpha, self.guarantee(case), self.source)
     }
 
     /// The score of the threshold; `None` if it is unbounded.

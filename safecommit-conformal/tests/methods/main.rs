@@ -4,6 +4,7 @@
 
 mod e_values;
 mod groups;
+mod mondrian_wire;
 mod p_values;
 mod ranks;
 mod risk;

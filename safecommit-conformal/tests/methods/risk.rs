@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 use safecommit_conformal::learn_then_test::{binomial_p_value, hoeffding_bentkus_p_value};
 use safecommit_conformal::{
-    Alpha, Calibration, CalibrationScore, Guarantee, LossShape, Misses, RiskCurve, RiskCurves,
-    RiskError, RiskTest, Score,
+    Alpha, Calibration, CalibrationScore, ControlledLoss, Digest, Guarantee, LossShape, Misses,
+    RiskCurve, RiskCurves, RiskError, RiskTest, Score,
 };
 
 use crate::{alpha, delta, fixture, score};
@@ -31,7 +31,13 @@ fn risk_control_of_the_reference_with_equality_at_the_boundary() {
         let calibration = Calibration::risk_controlled(level, &curves).unwrap();
         assert_eq!(calibration.threshold().finite(), Some(expect), "{level}");
         let loss = LossShape::Monotone;
-        assert_eq!(calibration.guarantee(), &Guarantee::RiskControl { loss });
+        assert_eq!(
+            calibration.guarantee(),
+            &Guarantee::RiskControl {
+                loss,
+                of: ControlledLoss::Unstated
+            }
+        );
     }
     // One part in 10^18 below equality is not enough, and below 1 / 20 nothing finite is.
     let below = |text: &str| {
@@ -62,7 +68,13 @@ fn the_envelope_of_a_loss_that_is_not_monotone() {
     let calibration = Calibration::risk_controlled(alpha("0.5"), &envelope).unwrap();
     assert_eq!(calibration.threshold().to_string(), "0.6");
     let loss = LossShape::Envelope;
-    assert_eq!(calibration.guarantee(), &Guarantee::RiskControl { loss });
+    assert_eq!(
+        calibration.guarantee(),
+        &Guarantee::RiskControl {
+            loss,
+            of: ControlledLoss::Unstated
+        }
+    );
     // Learn-then-test needs no envelope, and does not jump over the middle either.
     let tested = Calibration::learn_then_test(alpha("0.5"), delta(0.1), &curves).unwrap();
     assert_eq!(tested.threshold().to_string(), "0.6");
@@ -151,7 +163,11 @@ fn the_fixed_sequence_of_the_reference() {
     let test = RiskTest::Binomial;
     assert_eq!(
         calibration.guarantee(),
-        &Guarantee::LearnThenTest { delta: d, test }
+        &Guarantee::LearnThenTest {
+            delta: d,
+            test,
+            of: ControlledLoss::Unstated
+        }
     );
 }
 
@@ -176,6 +192,42 @@ fn any_score() -> impl Strategy<Value = CalibrationScore> {
         8 => CalibrationScore::Missing,
         value => score(f64::from(value)).into(),
     })
+}
+
+/// A loss belongs to the policy that was stated; the coverage loss to all, and one of nobody bounds nobody.
+#[test]
+fn a_loss_belongs_to_a_policy() {
+    let level = alpha("0.1");
+    let policy = Digest::of_text("a policy");
+    let acting = RiskCurves::binary(vec![RiskCurve::new(0, []).unwrap(); 99]).unwrap();
+    let check = |curves: &RiskCurves, of: ControlledLoss, said: &str| {
+        assert_eq!(curves.controlled_loss(), of);
+        assert_eq!(curves.envelope().controlled_loss(), of);
+        let controlled = Calibration::risk_controlled(level, curves).unwrap();
+        let tested = Calibration::learn_then_test(level, delta(0.05), curves).unwrap();
+        for calibration in [controlled, tested] {
+            let guarantee = calibration.guarantee();
+            assert_eq!(guarantee.controlled_loss(), Some(of));
+            assert_eq!(
+                guarantee.alpha_bounds_the_error(),
+                of != ControlledLoss::Unstated
+            );
+            let expect = (of == ControlledLoss::Policy(policy)).then_some(policy);
+            assert_eq!(guarantee.policy(), expect);
+            assert!(guarantee.to_string().contains(said), "{guarantee}");
+        }
+    };
+    check(&acting, ControlledLoss::Unstated, "not stated");
+    check(
+        &acting.clone().of_policy(policy),
+        ControlledLoss::Policy(policy),
+        &format!("the loss of policy {}", &policy.to_string()[..12]),
+    );
+    let coverage = RiskCurves::coverage(&vec![score(1.0).into(); 99]);
+    check(&coverage, ControlledLoss::Coverage, "the coverage loss");
+    let marginal = Calibration::split_conformal(level, &[]);
+    assert_eq!(marginal.guarantee().controlled_loss(), None);
+    assert!(marginal.guarantee().alpha_bounds_the_error());
 }
 
 proptest! {

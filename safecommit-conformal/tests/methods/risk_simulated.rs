@@ -2,8 +2,8 @@
 
 use safecommit_conformal::learn_then_test::hoeffding_bentkus_p_value;
 use safecommit_conformal::{
-    Alpha, Calibration, CalibrationScore, ErrorSplit, Guarantee, Misses, RiskCurve, RiskCurves,
-    RiskTest,
+    Alpha, Calibration, CalibrationScore, ControlledLoss, ErrorSplit, Guarantee, Misses, RiskCurve,
+    RiskCurves, RiskTest,
 };
 
 use crate::{alpha, delta, fixture, score, scores, share, uniforms};
@@ -90,7 +90,11 @@ fn losses_between_zero_and_one_are_tested_with_hoeffding_and_bentkus() {
         let test = RiskTest::HoeffdingBentkus;
         assert_eq!(
             calibration.guarantee(),
-            &Guarantee::LearnThenTest { delta: d, test }
+            &Guarantee::LearnThenTest {
+                delta: d,
+                test,
+                of: ControlledLoss::Unstated
+            }
         );
         let kappa = calibration.threshold().finite().unwrap();
         let sum: u64 = curves.curves().iter().map(|c| u64::from(c.at(kappa))).sum();

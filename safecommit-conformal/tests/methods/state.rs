@@ -1,7 +1,7 @@
 //! Saved states: what was written loads, another version or a contradiction does not.
 
 use safecommit_conformal::{
-    Calibration, CalibrationScore, EValues, Folds, Guarantee, LoggedSeed, Misses,
+    Calibration, CalibrationScore, Digest, EValues, Folds, Guarantee, LoggedSeed, Misses,
     MondrianCalibration, NonExchangeable, PValues, RiskCurve, RiskCurves, Shrinkage,
     ShrunkCalibration, Stratum, Taxonomy, Weight, WeightedScores,
 };
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{alpha, delta, score, scores};
 
-/// Writes and reads again, and refuses versions 0 and 2, an unknown field and each absent field.
+/// Writes and reads again, and refuses the versions around its own, an unknown field and each absent field.
 fn round_trip<T>(state: &T)
 where
     T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug,
@@ -20,10 +20,11 @@ where
     assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), state);
     let form: Value = serde_json::from_str(&text).unwrap();
     let error = |form: Value| serde_json::from_value::<T>(form).unwrap_err().to_string();
-    for version in [0, 2] {
+    let known = form["format"].as_u64().unwrap();
+    for version in [known - 1, known + 1] {
         let mut other = form.clone();
         other["format"] = json!(version);
-        let message = format!("field `format`: version `{version}` is not known, 1 is");
+        let message = format!("field `format`: version `{version}` is not known, {known} is");
         assert!(error(other).contains(&message));
     }
     let mut longer = form.clone();
@@ -76,6 +77,10 @@ fn curves() -> RiskCurves {
     RiskCurves::new(2, (1..40).map(curve).collect()).unwrap()
 }
 
+fn policy() -> Digest {
+    Digest::of_text("at most two probes")
+}
+
 /// One calibration of each kind.
 fn calibrations() -> Vec<Calibration> {
     let (level, d, list) = (alpha("0.1"), delta(0.05), some_scores());
@@ -96,6 +101,8 @@ fn calibrations() -> Vec<Calibration> {
         Calibration::risk_controlled(level, &tenths.envelope()).unwrap(),
         Calibration::learn_then_test(level, d, &RiskCurves::coverage(&list)).unwrap(),
         Calibration::learn_then_test(level, d, &tenths).unwrap(),
+        Calibration::risk_controlled(level, &tenths.envelope().of_policy(policy())).unwrap(),
+        Calibration::learn_then_test(level, d, &tenths.of_policy(policy())).unwrap(),
         EValues::new(&list[8..]).unwrap().calibrate(level),
     ]
 }
@@ -128,6 +135,8 @@ fn other_states_round_trip() {
     round_trip(&NonExchangeable::with_decay(&some_scores(), 0.9).unwrap());
     round_trip(&curves());
     round_trip(&curves().envelope());
+    round_trip(&curves().of_policy(policy()));
+    round_trip(&RiskCurves::coverage(&some_scores()));
     round_trip(&EValues::new(&some_scores()).unwrap());
     let text = serde_json::to_string(&shrunk()).unwrap();
     assert_eq!(
@@ -171,6 +180,8 @@ fn no_part_of_a_guarantee_can_be_changed() {
                 _ if value == "hoeffding_bentkus" => json!("binomial"),
                 _ if value == "monotone" => json!("envelope"),
                 _ if value == "envelope" => json!("monotone"),
+                _ if value == "coverage" || value.is_object() => json!("unstated"),
+                _ if value == "unstated" => json!({"policy": policy()}),
                 _ if part == "achieved" => json!(if value == "" { "b" } else { "" }),
                 _ => json!("b/c"),
             };
@@ -183,7 +194,7 @@ fn no_part_of_a_guarantee_can_be_changed() {
             changed += 1;
         }
     }
-    assert!(changed > 12, "{changed}");
+    assert!(changed > 20, "{changed}");
 }
 
 #[test]
@@ -228,6 +239,25 @@ fn contradictions_do_not_load() {
         "increases with the threshold",
     );
     check(&curves(), "/missing", json!(100), "missing cases exceed");
+    check(
+        &curves(),
+        "/of",
+        json!("coverage"),
+        "the loss of case `0`, counted from 0, is not the coverage loss",
+    );
+    let coverage = RiskCurves::coverage(&some_scores());
+    check(
+        &coverage,
+        "/curves/3/steps/0/1",
+        json!(1),
+        "the loss of case `3`, counted from 0, is not the coverage loss",
+    );
+    check(
+        &coverage,
+        "/scale",
+        json!(2),
+        "is not the coverage loss of any score",
+    );
     check(
         &curves(),
         "/curves/3/steps/1/0",

@@ -35,7 +35,7 @@ fn thresholds_and_p_values_of_the_reference() {
         );
     }
     assert_eq!(
-        table.guarantee(),
+        &table.guarantee(Weight::ONE),
         weighted.calibrate(alpha("0.1"), Weight::ONE).guarantee()
     );
     let size: f64 = fixture("/weighted/effective_size");

@@ -222,8 +222,8 @@ pub struct BoundRecord {
     pub beta: RepresentationRecord,
     /// The probes that can err and whose answers were used.
     pub probe_errors: Vec<ProbeErrorRecord>,
-    /// The sum, at most 1; null while a term is unknown: beta, or the gap of a calibration on cases
-    /// that are not exchangeable.
+    /// The sum, at most 1; null while a term is unknown: beta, the gap of a calibration on cases that are
+    /// not exchangeable, or what a calibration for a policy that nobody stated says of this one.
     pub total: Option<f64>,
 }
 

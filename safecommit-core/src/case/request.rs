@@ -233,7 +233,8 @@ pub enum ProbingProposal {
     Rollout,
     /// Largest mutual information between the true world and the answer, in nats per unit cost.
     InformationGain,
-    /// Any probe that can remove a plausible world.
+    /// Any probe that can remove a plausible world. The draw depends on the whole request, what was observed
+    /// included: a decision comes out again for its own request, not for one that tells of other answers.
     Random {
         /// What the draw is derived from, together with the request.
         seed: String,

@@ -1,12 +1,12 @@
 //! Writes the decision record of a controller.
 
 use super::Case;
+use super::governing::Governing;
 use super::record::{
     ActionRecord, BoundRecord, CalibrationRecord, CertificateRecord, ClassRecord, DecisionKind,
     DecisionRecord, FallbackRecord, ProbeRecord, WorldFate, WorldRecord,
 };
 use super::request::Observation;
-use super::strata::Governing;
 use crate::bound::ErrorBound;
 use crate::controller::{Controller, Fate, Step};
 use crate::fallback::{Fallback, FallbackKind, Fault, Reason, Stop};
@@ -239,6 +239,9 @@ fn explain(case: &Case, governing: &Governing<'_>, fallback: &Fallback) -> Fallb
                 Ok(_) => fault.to_string(),
             },
         ),
+        Reason::Error(fault @ Fault::OtherPolicy { .. }) => {
+            ("policy_not_calibrated", fault.to_string())
+        }
         Reason::Error(fault) => ("error", format!("an error on the decision path: {fault}")),
         Reason::NoWorldProposed => (
             "no_world_proposed",

@@ -1,9 +1,12 @@
 //! A decision through reused memory makes no heap allocation.
 
-use safecommit_conformal::{Score, Threshold};
+use safecommit_conformal::{
+    CalibrationScore, LoggedSeed, Misses, MondrianCalibration, Score, Taxonomy, Threshold, Weight,
+    WeightedScores, WeightedTable,
+};
 use safecommit_core::{
-    Action, Budget, Controller, Cost, OutcomeModel, Probability, Problem, Settings, Step, Subject,
-    Workspace, expected_probing,
+    Action, Budget, Controller, Cost, OutcomeModel, Probability, Probing, Problem, Settings, Step,
+    Subject, Workspace, expected_probing,
 };
 
 use crate::calibrated::threshold;
@@ -129,6 +132,35 @@ fn a_decision_that_retains_more_allocates_nothing_either() {
             assert!(0.0 < few && few < all, "{few} {all}");
         }
     }
+}
+
+/// A threshold for each case, with its guarantee and the cases that it is from; and the digest of a policy.
+#[test]
+fn thresholds_and_policies_take_no_memory() {
+    let scores: Vec<CalibrationScore> = (0..100)
+        .map(|i| Score::new(f64::from(i)).unwrap().into())
+        .collect();
+    let weights = vec![Weight::ONE; scores.len()];
+    let table = WeightedTable::new(&WeightedScores::new(&scores, &weights).unwrap());
+    let (alpha, heavy) = ("0.1".parse().unwrap(), Weight::try_from(2.5).unwrap());
+    let random = Settings::default().with_probing(Probing::Random {
+        seed: LoggedSeed::new("run 1"),
+    });
+    let group = Taxonomy::new(["a/b".parse().unwrap()]).unwrap();
+    let cases: Vec<_> = scores
+        .iter()
+        .map(|score| ("a/b".parse().unwrap(), *score))
+        .collect();
+    let groups = MondrianCalibration::new(alpha, group, &cases, Misses::AsListed).unwrap();
+    let group = groups.calibration(&"a/b".parse().unwrap()).unwrap();
+    let counted = allocation_counter::measure(|| {
+        let threshold = table.threshold(alpha, heavy);
+        assert_eq!(threshold.guarantee(), Some(&table.guarantee(heavy)));
+        assert!(threshold.clone().is_same_as(&threshold));
+        assert!(group.threshold().clone().is_same_as(group.threshold()));
+        assert_ne!(random.digest(), Settings::default().digest());
+    });
+    assert_eq!((counted.count_total, counted.bytes_total), (0, 0));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use safecommit_core::{
 };
 use serde_json::json;
 
-use crate::calibrated::{calibration, threshold};
+use crate::calibrated::calibration;
 
 fn case(observed: serde_json::Value) -> Case {
     let request: Request = serde_json::from_value(json!({
@@ -205,7 +205,7 @@ fn a_certificate_is_redeemed_at_its_own_case_alone() {
     let mut other = Controller::start(
         case_odd.problem(),
         &settings,
-        threshold(0.5),
+        half.threshold(),
         &mut workspace,
     );
     other.observe(0, 1).unwrap();

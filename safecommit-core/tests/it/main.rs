@@ -14,6 +14,7 @@ mod example;
 mod generated;
 mod never_commits;
 mod oracle;
+mod policies;
 mod probing;
 mod properties;
 mod redemption;

@@ -1,9 +1,12 @@
 //! A certificate releases one action of one decision at one moment, once.
 
-use safecommit_conformal::{Calibration, Misses, MondrianCalibration, Score, Taxonomy, Threshold};
+use safecommit_conformal::{
+    Calibration, CalibrationScore, Misses, MondrianCalibration, RiskCurve, Score, Taxonomy,
+    Threshold,
+};
 use safecommit_core::{
-    Action, Certificate, CertificateError, Controller, NO, Problem, Settings, Step, Subject,
-    Workspace, YES,
+    Action, Case, Certificate, CertificateError, Controller, Cost, ForeignController, NO,
+    OutcomeModel, Probability, Problem, Settings, Step, Subject, Verification, Workspace, YES,
 };
 
 use crate::calibrated::threshold;
@@ -161,4 +164,98 @@ fn a_certificate_carries_what_its_threshold_promises() {
         Err(CertificateError::OtherThreshold)
     );
     assert_eq!(controller.redeem(first, send), Ok(send));
+}
+
+/// A threshold that is only tried out can be kept, but it releases nothing: not in a controller of its own, and
+/// not in a plausible set that answers reopened.
+#[test]
+fn a_trial_releases_nothing() {
+    let mut kept = Vec::new();
+    RiskCurve::replay([Score::new(0.5).unwrap()], 0, |threshold| {
+        kept.push(threshold.clone());
+        0
+    });
+    let problem = settled();
+    let settings = Settings::default();
+    for threshold in &kept {
+        assert!(threshold.is_trial());
+        with_controller(&problem, &settings, threshold, |controller| {
+            let held = certificate(controller);
+            assert_eq!(held.threshold().guarantee(), None);
+            assert_eq!(
+                controller.redeem(held, 0),
+                Err(CertificateError::NoGuarantee)
+            );
+        });
+    }
+    assert_eq!(kept.len(), 1);
+    let refused = CertificateError::NoGuarantee.to_string();
+    assert!(refused.contains("promises nothing"), "{refused}");
+
+    // What is below the trial is refuted, what is above it is safe: the set is reopened.
+    let mut problem = Problem::new(Subject([8; 32]));
+    for _ in 0..2 {
+        problem.add_action(Action::default()).unwrap();
+    }
+    problem.add_world(Score::ZERO, [0]).unwrap();
+    problem.add_world(Score::new(0.9).unwrap(), [1]).unwrap();
+    let question = OutcomeModel::Identity { world: 0 };
+    problem
+        .add_probe(Cost::UNIT, Probability::ZERO, question)
+        .unwrap();
+    let verifying = settings
+        .with_verification(Verification::MostPlausible)
+        .unwrap();
+    for (threshold, expect) in [
+        (&kept[0], Err(CertificateError::NoGuarantee)),
+        (threshold(0.5), Ok(1)),
+    ] {
+        with_controller(&problem, &verifying, threshold, |controller| {
+            controller.observe(0, NO).unwrap();
+            assert!(controller.is_reopened());
+            let held = certificate(controller);
+            assert_eq!(controller.redeem(held, 1), expect);
+        });
+    }
+}
+
+/// Another calibration with the same threshold, level and guarantee is another calibration.
+#[test]
+fn a_case_is_recorded_and_redeemed_under_its_own_calibration_alone() {
+    let request = serde_json::json!({
+        "actions": [{"id": "act"}], "worlds": [{"id": "near", "score": 0.1, "safe": ["act"]}]
+    });
+    let case = Case::new(serde_json::from_value(request).unwrap()).unwrap();
+    let calibration = |scores: [Option<f64>; 3], misses| {
+        let scores = scores.map(|score| match score {
+            Some(score) => CalibrationScore::from(Score::new(score).unwrap()),
+            None => CalibrationScore::Missing,
+        });
+        Calibration::split_conformal_with("0.5".parse().unwrap(), &scores, misses)
+    };
+    let own = calibration([Some(0.2), Some(0.5), Some(0.9)], Misses::AsListed);
+    for other in [
+        calibration([Some(0.3), Some(0.5), Some(0.9)], Misses::AsListed),
+        calibration([Some(0.2), Some(0.5), None], Misses::AsListed),
+        calibration([Some(0.2), Some(0.5), Some(0.9)], Misses::AllListed),
+    ] {
+        assert_eq!(own.threshold(), other.threshold());
+        assert_eq!(
+            (own.alpha(), own.guarantee()),
+            (other.alpha(), other.guarantee())
+        );
+        let mut workspace = Workspace::default();
+        let mut controller = case.controller(Some(&own), &mut workspace);
+        assert_eq!(
+            case.record(Some(&other), &mut controller),
+            Err(ForeignController)
+        );
+        assert!(case.record(Some(&own), &mut controller).is_ok());
+        let issue = || case.decide(Some(&own)).into_certificate().unwrap();
+        assert_eq!(
+            case.redeem(Some(&other), issue(), "act"),
+            Err(CertificateError::OtherThreshold)
+        );
+        assert_eq!(case.redeem(Some(&own), issue(), "act"), Ok(0));
+    }
 }

@@ -197,6 +197,45 @@ fn a_record_is_of_the_calibration_that_the_controller_was_started_under() {
     );
 }
 
+/// What refused a case is part of its record: which stratum the calibration was for.
+#[test]
+fn a_refusal_is_recorded_as_that_of_its_own_calibration() {
+    let case = case(Some("mail"));
+    let (own, other) = (of("delete/high"), of("delete/low"));
+    let mut workspace = Workspace::default();
+    let mut controller = case.controller(Some(&own), &mut workspace);
+    assert_eq!(
+        case.record(Some(&other), &mut controller),
+        Err(ForeignController)
+    );
+    assert_eq!(case.record(None, &mut controller), Err(ForeignController));
+    let record = case.record(Some(&own), &mut controller).unwrap();
+    let explanation = record.fallback.unwrap().explanation;
+    assert!(explanation.contains("`delete/high`"), "{explanation}");
+}
+
+/// A runner that finds no calibration for the stratum may say so itself, and have that on record.
+#[test]
+fn a_stratum_fault_of_the_runner_is_recorded() {
+    let case = case(Some("mail"));
+    let calibration = of("mail");
+    for governing in [None, Some(&calibration)] {
+        let mut workspace = Workspace::default();
+        let mut controller = case.controller(governing, &mut workspace);
+        controller.fail(Fault::Stratum);
+        let record = case.record(governing, &mut controller).unwrap();
+        let fallback = record.fallback.unwrap();
+        assert_eq!(fallback.reason, "stratum_not_calibrated");
+        assert_eq!(fallback.explanation, Fault::Stratum.to_string());
+        // And it is no refusal by a calibration.
+        let refusing = of("delete/high");
+        assert_eq!(
+            case.record(Some(&refusing), &mut controller),
+            Err(ForeignController)
+        );
+    }
+}
+
 #[test]
 fn a_stratum_is_a_path() {
     let parse = |stratum: serde_json::Value| {

@@ -11,7 +11,7 @@ pub(super) type Governing<'a> = Result<Option<&'a Calibration>, Ungoverned>;
 
 /// Why no calibration at hand is for a request, in the words of its record.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(super) enum Ungoverned {
+pub(crate) enum Ungoverned {
     #[error("the calibration is for stratum `{calibrated}`, the request is of `{asked}`")]
     OtherStratum { calibrated: Stratum, asked: Stratum },
     #[error("the calibration is for stratum `{calibrated}`, the request names none")]
