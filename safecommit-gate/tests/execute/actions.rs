@@ -2,15 +2,13 @@
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
-use crate::support::{
-    Scene, act, delete, overwrite, path, probe, propose, release, rename, tree, write,
-};
+use crate::support::{Scene, act, delete, overwrite, probe, propose, release, rename, write};
 use safecommit_conformal::{Score, Threshold};
 use safecommit_core::{
     Action, Case, CertificateError, Controller, Problem, Request, Settings, Step, Subject,
 };
 use safecommit_gate::{
-    ActionError, Authority, ExecuteError, Executor, Proposal, Resolution, TargetPath, Workspace,
+    ActionError, Authority, ExecuteError, Executor, Proposal, Resolution, Workspace,
 };
 
 /// A workspace with a file, a link out of it, and a directory with both.
@@ -315,34 +313,4 @@ fn the_state_is_apart_private_and_for_one() {
         scene.try_open(),
         Err(ExecuteError::StateExposed(_))
     ));
-}
-
-#[test]
-fn paths_have_one_spelling_or_none() {
-    for refused in [
-        "",
-        ".",
-        "/",
-        "/etc/passwd",
-        "a/../b",
-        "..",
-        "a\0b",
-        "a/.safecommit-0/b",
-    ] {
-        assert!(TargetPath::new(refused).is_err(), "{refused:?}");
-    }
-    assert!(TargetPath::new(&"a/".repeat(2047)).is_ok());
-    assert!(TargetPath::new(&"a/".repeat(2048)).is_err());
-    assert!(TargetPath::new(&"a".repeat(256)).is_err());
-    assert_eq!(path("./a//b/./c/").as_str(), "a/b/c");
-    // Every component of the longest is asked for, and one error comes back.
-    let scene = Scene::new();
-    let deep = write(&"a/".repeat(2047), "");
-    let mut executor = scene.open();
-    let proposal = propose(&executor, vec![deep]);
-    assert!(matches!(
-        release(&mut executor, &proposal, None),
-        Err(ExecuteError::File(_))
-    ));
-    assert_eq!(tree(&scene.path("")).len(), 1);
 }

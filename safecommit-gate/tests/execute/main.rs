@@ -5,4 +5,5 @@
 mod actions;
 mod crash;
 mod limits;
+mod paths;
 mod support;
