@@ -1,16 +1,29 @@
 //! Files beneath a workspace: handles, identities, facts and the probes that reveal them.
 
+mod copies;
 mod error;
+mod facts;
+mod git;
 mod handle;
 mod identity;
+mod patterns;
+mod probe;
+mod resolve;
+mod staged;
 mod status;
+mod tree;
 mod walk;
 
 pub use error::FileError;
+pub use facts::{FileSettings, PROTECTED, SECRET, file_facts};
 pub use handle::{Target, Workspace};
 pub use identity::{Digest, DigestError, Identity};
+pub use patterns::{PatternError, Patterns};
+pub use probe::{FileProbe, FileProbeError, FileQuestion, ProbeOutcome, SideEffect};
+pub use resolve::Location;
+pub use staged::StagedDiff;
 pub use status::{Kind, Status};
-pub use walk::{Entry, Limits};
+pub use walk::Limits;
 
 #[cfg(target_os = "linux")]
 pub(crate) use {

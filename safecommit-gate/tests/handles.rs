@@ -1,5 +1,5 @@
 //! Handles and identities on real directories.
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::ffi::OsStr;
@@ -9,6 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::time::Duration;
 
+use proptest::prelude::*;
 use safecommit_gate::{Digest, FileError, Identity, Kind, Limits, Workspace};
 
 fn identity(workspace: &Workspace, path: &str) -> Identity {
@@ -175,6 +176,10 @@ fn a_copy_has_the_same_content_and_another_identity() {
     let (one, other) = (identity(&workspace, "t"), identity(&workspace, "u"));
     assert_eq!(one.content, other.content);
     assert_ne!(one.tree, other.tree);
+    fs::rename(root.join("u/a/x"), root.join("u/a/y")).unwrap();
+    assert_ne!(one.content, identity(&workspace, "u").content);
+    fs::rename(root.join("u/a/y"), root.join("u/a/x")).unwrap();
+    assert_eq!(one.content, identity(&workspace, "u").content);
     fs::write(root.join("u/a/y"), "").unwrap();
     assert_ne!(one.content, identity(&workspace, "u").content);
 }
@@ -211,6 +216,38 @@ fn limits_are_errors_and_never_half_an_identity() {
 }
 
 #[test]
+fn a_very_deep_tree_is_an_error_and_no_overflow() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    // Deeper than a path can be long, so it is made step by step.
+    let name = "a-name-that-is-long";
+    let mode = rustix::fs::Mode::from_raw_mode(0o700);
+    let flags = rustix::fs::OFlags::DIRECTORY;
+    let mut at = workspace.handle().try_clone_to_owned().unwrap();
+    for _ in 0..600 {
+        rustix::fs::mkdirat(&at, name, mode).unwrap();
+        at = rustix::fs::openat(&at, name, flags, rustix::fs::Mode::empty()).unwrap();
+    }
+    let unlimited = Limits {
+        depth: u64::MAX,
+        ..Limits::default()
+    };
+    let deep = workspace.target(name).unwrap().identity(&unlimited);
+    assert!(
+        matches!(
+            deep,
+            Err(FileError::Limit {
+                unit: "levels",
+                limit: 512,
+                ..
+            })
+        ),
+        "{deep:?}"
+    );
+    fs::remove_dir_all(folder.path().join(name)).unwrap();
+}
+
+#[test]
 fn a_pipe_is_neither_read_nor_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
@@ -235,4 +272,70 @@ fn what_is_denied_is_said_to_be() {
     fs::write(folder.path().join("file"), "").unwrap();
     let file = Workspace::open(folder.path().join("file")).unwrap_err();
     assert!(matches!(file, FileError::NotADirectory(_)), "{file}");
+}
+
+#[test]
+fn a_directory_that_is_swapped_for_a_link_a_thousand_times_is_never_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
+    fs::create_dir_all(root.join("dir")).unwrap();
+    fs::create_dir(&outside).unwrap();
+    fs::write(root.join("dir/x"), "mine").unwrap();
+    fs::write(outside.join("x"), "not mine").unwrap();
+    symlink(&outside, root.join("link")).unwrap();
+    let workspace = Workspace::open(&root).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let (mut opened, mut refused) = (0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                for (from, to) in [
+                    ("dir", "third"),
+                    ("link", "dir"),
+                    ("dir", "link"),
+                    ("third", "dir"),
+                ] {
+                    fs::rename(root.join(from), root.join(to)).unwrap();
+                }
+            }
+        });
+        while opened + refused < 1000 || opened < 10 || refused < 10 {
+            match workspace.target("dir/x") {
+                Ok(target) => {
+                    let found = target.identity(&Limits::default()).unwrap().unwrap();
+                    assert_eq!(found.content, Some(Digest::of_bytes(b"mine")));
+                    opened += 1;
+                }
+                Err(FileError::Link(_) | FileError::Missing(_)) => refused += 1,
+                Err(other) => panic!("{other}"),
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_path_its_directory_is_beneath_the_workspace(
+        path in "(a|b|l|o|x|\\.|\\.\\.|/|//|\0|ä| |[/]a[/]b){0,12}",
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("a/b/a")).unwrap();
+        symlink("..", folder.path().join("a/l")).unwrap();
+        symlink("/", folder.path().join("a/o")).unwrap();
+        symlink("a", folder.path().join("l")).unwrap();
+        let workspace = Workspace::open(folder.path()).unwrap();
+        for path in [path.clone(), format!("{}/{path}", workspace.path().display())] {
+            if let Ok(target) = workspace.target(&path) {
+                use std::os::fd::AsRawFd;
+                let handle = format!("/proc/self/fd/{}", target.parent().as_raw_fd());
+                let parent = fs::read_link(handle).unwrap();
+                prop_assert!(parent.starts_with(workspace.path()));
+                prop_assert_eq!(parent.join(target.name()), workspace.path().join(target.relative()));
+                prop_assert!(!target.name().contains('/') && !["", ".", ".."].contains(&target.name()));
+                let again = workspace.target(target.relative()).unwrap();
+                prop_assert_eq!(again.relative(), target.relative());
+            }
+        }
+    }
 }

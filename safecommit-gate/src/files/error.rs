@@ -47,9 +47,15 @@ pub enum FileError {
     /// A link where a directory or file was to be opened without following.
     #[error("`{0}` is or passes a link")]
     Link(String),
+    /// Links that lead to each other without end, or more of them than the system follows.
+    #[error("`{0}` leads through a loop of links")]
+    Loop(String),
     /// A component before the last that is no directory.
     #[error("`{0}` passes something that is no directory")]
     NotADirectory(String),
+    /// A pipe, socket or device, which no action is for.
+    #[error("`{0}` is a pipe, socket or device")]
+    Special(String),
     /// Nothing has this name.
     #[error("`{0}` is missing")]
     Missing(String),
@@ -72,6 +78,9 @@ pub enum FileError {
     /// The time was up.
     #[error("the time was up at `{0}`")]
     TimedOut(String),
+    /// The program that reads repositories could not be used.
+    #[error("git cannot be used: {0}")]
+    Git(String),
     /// Another error of the system.
     #[error("cannot read `{path}`: {kind}")]
     System {

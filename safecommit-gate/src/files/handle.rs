@@ -181,7 +181,7 @@ impl Workspace {
     }
 
     /// A directory beneath the workspace, opened without following a link.
-    fn directory(&self, relative: &str) -> Result<OwnedFd, Errno> {
+    pub(crate) fn directory(&self, relative: &str) -> Result<OwnedFd, Errno> {
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::ResolveFlags;
@@ -297,4 +297,44 @@ pub(crate) fn open_directory(
             errno
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn step_by_step_opens_what_one_call_opens_and_refuses_what_it_refuses() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir_all(root.join("a/b/c")).unwrap();
+        std::fs::write(root.join("a/file"), "").unwrap();
+        for (leads, link) in [
+            ("b", "a/link"),
+            ("/", "out"),
+            ("..", "a/b/up"),
+            ("loop", "loop"),
+        ] {
+            std::os::unix::fs::symlink(leads, root.join(link)).unwrap();
+        }
+        let workspace = Workspace::open(root).unwrap();
+        let (mut opened, mut refused) = (0, 0);
+        for path in [
+            "", "a", "a/b", "a/b/c", "a/link", "a/link/c", "a/file", "a/file/x", "out", "out/etc",
+            "a/b/up", "a/b/up/b", "loop", "loop/x", "none", "none/x",
+        ] {
+            let at_once = workspace
+                .directory(path)
+                .map(|handle| status::of_handle(handle).unwrap());
+            let in_steps = descend(workspace.handle(), path);
+            let in_steps = in_steps.map(|handle| status::of_handle(handle).unwrap());
+            assert_eq!(at_once, in_steps, "{path}");
+            *(if at_once.is_ok() {
+                &mut opened
+            } else {
+                &mut refused
+            }) += 1;
+        }
+        assert_eq!((opened, refused), (4, 12));
+    }
 }

@@ -175,25 +175,42 @@ fn content_of(entry: &Entry<'_>, budget: &mut Budget) -> Result<Option<Digest>, 
 
 /// The digest of a file's bytes, which must not change meanwhile.
 pub(crate) fn digest_of_file(entry: &Entry<'_>, budget: &mut Budget) -> Result<Digest, FileError> {
+    let mut hash = Sha256::new();
+    read_file(entry, budget, &mut |part| hash.update(part))?;
+    Ok(Digest(hash.finalize().into()))
+}
+
+/// Reads a file that is still the one that was seen, and that must not change meanwhile, part by part.
+pub(crate) fn read_file(
+    entry: &Entry<'_>,
+    budget: &mut Budget,
+    take: &mut dyn FnMut(&[u8]),
+) -> Result<(), FileError> {
     let file = open_file(entry)?;
     let before = status::of_handle(&file).map_err(|errno| entry.failed(errno))?;
-    let (mut hash, mut buffer) = (Sha256::new(), vec![0_u8; 1 << 16]);
+    if before != *entry.status {
+        return Err(FileError::Changed(entry.shown()));
+    }
+    // One byte more than there should be, to see the end with the second read.
+    let length = usize::try_from(before.size.min(1 << 16)).unwrap_or(1 << 16) + 1;
+    let mut buffer = vec![0_u8; length];
     loop {
         match rustix::io::read(&file, &mut buffer[..]) {
             Ok(0) => break,
             Ok(read) => {
                 budget.read(entry, read as u64)?;
-                hash.update(&buffer[..read]);
+                take(&buffer[..read]);
             }
             Err(Errno::INTR) => {}
             Err(errno) => return Err(entry.failed(errno)),
         }
     }
     let after = status::of_handle(&file).map_err(|errno| entry.failed(errno))?;
-    if before != after || before != *entry.status {
-        return Err(FileError::Changed(entry.shown()));
+    if before == after {
+        Ok(())
+    } else {
+        Err(FileError::Changed(entry.shown()))
     }
-    Ok(Digest(hash.finalize().into()))
 }
 
 /// Opens a regular file for reading, without following a link and without waiting for the other end of a pipe.

@@ -1,5 +1,6 @@
 //! What the system says about one name, without following a link.
 
+use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{AtFlags, FileType};
@@ -90,7 +91,7 @@ impl Status {
 
 /// The status of an open handle.
 pub(crate) fn of_handle(handle: impl AsFd) -> Result<Status, Errno> {
-    read(handle.as_fd(), c"", AtFlags::EMPTY_PATH)
+    read(handle.as_fd(), None)
 }
 
 /// The status of a name in an open directory, which is at `place`.
@@ -100,7 +101,7 @@ pub(crate) fn of_name(
     name: impl rustix::path::Arg,
 ) -> Result<Status, Errno> {
     name.into_with_c_str(|name| {
-        let mut status = read(directory.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let mut status = read(directory.as_fd(), Some(name))?;
         if status.place() != place {
             status.kind = Kind::Mount;
         }
@@ -117,13 +118,23 @@ const fn kind_of(file_type: FileType) -> Kind {
     }
 }
 
+/// The status of a name in a directory, or of the handle itself.
 #[cfg(target_os = "linux")]
-fn read(at: BorrowedFd<'_>, name: &std::ffi::CStr, flags: AtFlags) -> Result<Status, Errno> {
+fn read(at: BorrowedFd<'_>, name: Option<&CStr>) -> Result<Status, Errno> {
     use rustix::fs::{StatxFlags, makedev, statx};
 
+    let flags = match name {
+        Some(_) => AtFlags::SYMLINK_NOFOLLOW,
+        None => AtFlags::EMPTY_PATH,
+    };
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
-    let stat = match statx(at, name, flags | AtFlags::NO_AUTOMOUNT, wanted) {
-        Err(Errno::NOSYS) => return read_without_mount(at, name, flags),
+    let stat = match statx(
+        at,
+        name.unwrap_or(c""),
+        flags | AtFlags::NO_AUTOMOUNT,
+        wanted,
+    ) {
+        Err(Errno::NOSYS) => return read_without_mount(at, name),
         other => other?,
     };
     let mount = (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id);
@@ -143,21 +154,17 @@ fn read(at: BorrowedFd<'_>, name: &std::ffi::CStr, flags: AtFlags) -> Result<Sta
 }
 
 #[cfg(not(target_os = "linux"))]
-fn read(at: BorrowedFd<'_>, name: &std::ffi::CStr, flags: AtFlags) -> Result<Status, Errno> {
-    read_without_mount(at, name, flags)
+fn read(at: BorrowedFd<'_>, name: Option<&CStr>) -> Result<Status, Errno> {
+    read_without_mount(at, name)
 }
 
-/// The status without the mount, from the call that every Unix has.
-fn read_without_mount(
-    at: BorrowedFd<'_>,
-    name: &std::ffi::CStr,
-    flags: AtFlags,
-) -> Result<Status, Errno> {
-    let stat = if name.is_empty() {
-        rustix::fs::fstat(at)?
-    } else {
-        rustix::fs::statat(at, name, flags)?
+/// The status without the mount, from the calls that every Unix has.
+fn read_without_mount(at: BorrowedFd<'_>, name: Option<&CStr>) -> Result<Status, Errno> {
+    let stat = match name {
+        Some(name) => rustix::fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW)?,
+        None => rustix::fs::fstat(at)?,
     };
+    // The types of the fields differ between systems.
     Ok(Status {
         device: stat.st_dev as u64,
         inode: stat.st_ino as u64,
@@ -171,4 +178,29 @@ fn read_without_mount(
         links: stat.st_nlink as u64,
         mount: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_to_ask_agree_but_for_the_mount() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("file"), "content").unwrap();
+        std::os::unix::fs::symlink("file", folder.path().join("link")).unwrap();
+        let handle = std::fs::File::open(folder.path()).unwrap();
+        for name in [None, Some(c"file"), Some(c"link")] {
+            let with = read(handle.as_fd(), name).unwrap();
+            let without = read_without_mount(handle.as_fd(), name).unwrap();
+            assert_eq!(
+                Status {
+                    mount: None,
+                    ..with
+                },
+                without
+            );
+        }
+        assert_eq!(read(handle.as_fd(), Some(c"none")), Err(Errno::NOENT));
+    }
 }

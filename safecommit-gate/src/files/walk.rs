@@ -16,7 +16,7 @@ use super::status::{self, Kind, Place, Status};
 pub struct Limits {
     /// How many names, the first included.
     pub entries: u64,
-    /// How deep below the first name; a handle is open for each level.
+    /// How deep below the first name, at most 512: a handle is open for each level.
     pub depth: u64,
     /// How many bytes of content.
     pub bytes: u64,
@@ -38,17 +38,19 @@ impl Default for Limits {
 
 /// One name of a tree.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Entry<'w> {
+pub(crate) struct Entry<'w> {
     /// The handle of the directory that it is in.
-    pub parent: BorrowedFd<'w>,
+    pub(crate) parent: BorrowedFd<'w>,
     /// Its name there.
-    pub name: &'w OsStr,
+    pub(crate) name: &'w OsStr,
     /// Its path below the first name, in bytes as the system has them; empty for the first.
-    pub below: &'w [u8],
+    pub(crate) below: &'w [u8],
     /// What the system says about it.
-    pub status: &'w Status,
+    pub(crate) status: &'w Status,
 }
+
+/// No tree is walked deeper, whatever the limits say.
+const DEEPEST: u64 = 512;
 
 /// What is left of some limits.
 pub(crate) struct Budget {
@@ -56,6 +58,7 @@ pub(crate) struct Budget {
     entries: u64,
     bytes: u64,
     until: Option<Instant>,
+    tolerant: bool,
 }
 
 impl Limits {
@@ -65,17 +68,29 @@ impl Limits {
             entries: 0,
             bytes: 0,
             until: Instant::now().checked_add(self.time),
+            tolerant: false,
         }
     }
 }
 
 impl Budget {
+    /// Passes over what is denied or changes meanwhile, below the first directory.
+    pub(crate) fn tolerant(mut self) -> Self {
+        self.tolerant = true;
+        self
+    }
+
+    /// When the time is up.
+    pub(crate) const fn until(&self) -> Option<Instant> {
+        self.until
+    }
+
     fn enter(&mut self, entry: &Entry<'_>, depth: u64) -> Result<(), FileError> {
         self.entries += 1;
         self.check_time(entry)?;
         let limits = &self.limits;
         check(entry, self.entries, limits.entries, "names")?;
-        check(entry, depth, limits.depth, "levels")
+        check(entry, depth, limits.depth.min(DEEPEST), "levels")
     }
 
     pub(crate) fn read(&mut self, entry: &Entry<'_>, bytes: u64) -> Result<(), FileError> {
@@ -119,13 +134,16 @@ impl Entry<'_> {
     }
 }
 
+/// What is done at each name.
+type Visit<'v> = dyn FnMut(&Entry<'_>, &mut Budget) -> Result<(), FileError> + 'v;
+
 /// Visits the target and, if it is a directory, everything below it: a directory before what is in it, names in the
 /// order of their bytes. What vanishes or is swapped while it is entered is [`FileError::Changed`].
 pub(crate) fn walk(
     target: &Target,
     status: &Status,
     budget: &mut Budget,
-    visit: &mut dyn FnMut(&Entry<'_>, &mut Budget) -> Result<(), FileError>,
+    visit: &mut Visit<'_>,
 ) -> Result<(), FileError> {
     let mut below = Vec::new();
     let first = Entry {
@@ -141,7 +159,7 @@ pub(crate) fn walk(
 pub(crate) fn walk_directory(
     directory: BorrowedFd<'_>,
     budget: &mut Budget,
-    visit: &mut dyn FnMut(&Entry<'_>, &mut Budget) -> Result<(), FileError>,
+    visit: &mut Visit<'_>,
 ) -> Result<(), FileError> {
     let status = status::of_handle(directory).map_err(|errno| FileError::of(".", errno))?;
     let first = Entry {
@@ -166,7 +184,7 @@ fn visit_below(
     depth: u64,
     below: &mut Vec<u8>,
     budget: &mut Budget,
-    visit: &mut dyn FnMut(&Entry<'_>, &mut Budget) -> Result<(), FileError>,
+    visit: &mut Visit<'_>,
 ) -> Result<(), FileError> {
     budget.enter(entry, depth)?;
     visit(entry, budget)?;
@@ -205,7 +223,7 @@ fn visit_names(
     depth: u64,
     below: &mut Vec<u8>,
     budget: &mut Budget,
-    visit: &mut dyn FnMut(&Entry<'_>, &mut Budget) -> Result<(), FileError>,
+    visit: &mut Visit<'_>,
 ) -> Result<(), FileError> {
     let names = sorted_names(directory, entry, budget)?;
     let length = below.len();
@@ -214,21 +232,37 @@ fn visit_names(
             below.push(b'/');
         }
         below.extend_from_slice(name.as_bytes());
-        let status = status::of_name(directory, place, &*name).map_err(|errno| match errno {
-            Errno::NOENT => FileError::Changed(String::from_utf8_lossy(below).into_owned()),
-            other => FileError::of(String::from_utf8_lossy(below), other),
-        })?;
-        let path = below.clone();
-        let child = Entry {
-            parent: directory,
-            name: &name,
-            below: &path,
-            status: &status,
-        };
-        visit_below(&child, depth + 1, below, budget, visit)?;
+        let visited = visit_name(directory, place, &name, depth, below, budget, visit);
         below.truncate(length);
+        match visited {
+            Err(FileError::Denied(_) | FileError::Changed(_)) if budget.tolerant => {}
+            other => other?,
+        }
     }
     Ok(())
+}
+
+fn visit_name(
+    directory: BorrowedFd<'_>,
+    place: Place,
+    name: &OsStr,
+    depth: u64,
+    below: &mut Vec<u8>,
+    budget: &mut Budget,
+    visit: &mut Visit<'_>,
+) -> Result<(), FileError> {
+    let status = status::of_name(directory, place, name).map_err(|errno| match errno {
+        Errno::NOENT => FileError::Changed(String::from_utf8_lossy(below).into_owned()),
+        other => FileError::of(String::from_utf8_lossy(below), other),
+    })?;
+    let path = below.clone();
+    let child = Entry {
+        parent: directory,
+        name,
+        below: &path,
+        status: &status,
+    };
+    visit_below(&child, depth + 1, below, budget, visit)
 }
 
 /// The names in a directory, sorted; no more of them are read than may still be visited.
@@ -255,4 +289,59 @@ fn sorted_names(
     }
     names.sort_unstable();
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::files::Workspace;
+
+    /// Walks over a directory while something happens between the look at `swapped` and the opening of it.
+    fn walk_while(swap: impl Fn(&std::path::Path)) -> Result<(), FileError> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("t/swapped")).unwrap();
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let target = workspace.target("t").unwrap();
+        let status = target.status()?.unwrap();
+        walk(
+            &target,
+            &status,
+            &mut Limits::default().begin(),
+            &mut |entry, _| {
+                if entry.name == "swapped" {
+                    swap(folder.path());
+                }
+                assert!(entry.name != "secret", "entered");
+                Ok(())
+            },
+        )
+    }
+
+    #[test]
+    fn a_directory_that_is_swapped_before_it_is_opened_is_not_entered() {
+        assert_eq!(walk_while(|_| {}), Ok(()));
+        let changed = Err(FileError::Changed("swapped".to_owned()));
+        let remove = |root: &std::path::Path| fs::remove_dir(root.join("t/swapped")).unwrap();
+        assert_eq!(walk_while(remove), changed);
+        let other = |root: &std::path::Path| {
+            fs::rename(root.join("t/swapped"), root.join("kept")).unwrap();
+            fs::create_dir_all(root.join("t/swapped/secret")).unwrap();
+        };
+        assert_eq!(walk_while(other), changed);
+        let link = |root: &std::path::Path| {
+            fs::create_dir_all(root.join("outside/secret")).unwrap();
+            remove(root);
+            std::os::unix::fs::symlink("../outside", root.join("t/swapped")).unwrap();
+        };
+        assert_eq!(walk_while(link), changed);
+        let file = |root: &std::path::Path| {
+            remove(root);
+            fs::write(root.join("t/swapped"), "").unwrap();
+        };
+        assert_eq!(walk_while(file), changed);
+        let more = |root: &std::path::Path| fs::create_dir(root.join("t/new")).unwrap();
+        assert_eq!(walk_while(more), Err(FileError::Changed("t".to_owned())));
+    }
 }

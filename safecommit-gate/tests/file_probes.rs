@@ -1,0 +1,631 @@
+//! Probes of files on real directories.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use jiff::{Timestamp, ToSpan};
+use safecommit_gate::{
+    FileError, FileProbe, FileQuestion, FileSettings, Kind, Limits, Patterns, ProbeOutcome,
+    Workspace, file_facts,
+};
+
+fn settings() -> FileSettings {
+    FileSettings::new().unwrap()
+}
+
+fn ask(root: &Path, path: &str, question: FileQuestion) -> String {
+    ask_with(root, path, question, &settings())
+}
+
+fn ask_with(root: &Path, path: &str, question: FileQuestion, settings: &FileSettings) -> String {
+    let workspace = Workspace::open(root).unwrap();
+    let target = workspace.target(path).unwrap();
+    FileProbe::new(question)
+        .make(&workspace, &target, settings)
+        .to_string()
+}
+
+#[test]
+fn every_question_reveals_declared_facts_and_no_two_the_same() {
+    let facts = file_facts().unwrap();
+    let mut revealed: Vec<&str> = FileQuestion::ALL
+        .iter()
+        .flat_map(|question| question.facts())
+        .copied()
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("x"), "x").unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    let mut settings = settings();
+    settings.memory = Some(Timestamp::UNIX_EPOCH);
+    for path in ["x", "missing"] {
+        let target = workspace.target(path).unwrap();
+        for question in FileQuestion::ALL {
+            let outcome = FileProbe::new(question).make(&workspace, &target, &settings);
+            let ProbeOutcome::Found(found) = outcome else {
+                panic!("{question:?}: {outcome}")
+            };
+            let names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, question.facts());
+            for (name, value) in found {
+                let at = facts.position(name).unwrap();
+                assert!(
+                    facts.as_slice()[at]
+                        .values()
+                        .iter()
+                        .any(|known| known == value)
+                );
+            }
+        }
+    }
+    revealed.sort_unstable();
+    let mut declared: Vec<&str> = facts
+        .as_slice()
+        .iter()
+        .map(safecommit_gate::Fact::name)
+        .collect();
+    declared.sort_unstable();
+    assert_eq!(revealed, declared);
+}
+
+#[test]
+fn the_kind_is_told_without_following() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::write(root.join("file"), "").unwrap();
+    fs::set_permissions(root.join("file"), fs::Permissions::from_mode(0o664)).unwrap();
+    fs::create_dir(root.join("dir")).unwrap();
+    fs::set_permissions(root.join("dir"), fs::Permissions::from_mode(0o555)).unwrap();
+    symlink("dir", root.join("link")).unwrap();
+    symlink("loop", root.join("loop")).unwrap();
+    let kind = |path| ask(root, path, FileQuestion::Status);
+    assert_eq!(kind("file"), "kind=file writable_by=others");
+    assert_eq!(kind("dir"), "kind=directory writable_by=nobody");
+    assert_eq!(kind("link"), "kind=link writable_by=owner");
+    assert_eq!(kind("loop"), "kind=link writable_by=owner");
+    assert_eq!(kind("none"), "kind=missing writable_by=owner");
+    let socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
+    assert_eq!(
+        kind("socket"),
+        "failed: `socket` is a pipe, socket or device"
+    );
+    drop(socket);
+}
+
+#[test]
+fn a_location_is_where_every_link_has_been_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    fs::create_dir(&outside).unwrap();
+    fs::write(root.join("a/x"), "").unwrap();
+    for (name, leads) in [
+        ("up", "../outside"),
+        ("round", "../root/a"),
+        ("in", "a/b/../x"),
+        ("dangling", "a/none"),
+        ("dangling_out", "../none"),
+        ("dangling_up", "none/../../outside"),
+        ("second", "up"),
+        ("loop", "loop"),
+        ("through_file", "a/x/y"),
+    ] {
+        symlink(leads, root.join(name)).unwrap();
+    }
+    symlink(
+        root.canonicalize().unwrap().join("a"),
+        root.join("absolute"),
+    )
+    .unwrap();
+    symlink(&outside, root.join("absolute_out")).unwrap();
+    let sibling = format!("{}x", root.canonicalize().unwrap().display());
+    symlink(sibling, root.join("same_beginning")).unwrap();
+    let location = |path| ask(&root, path, FileQuestion::Location);
+    for path in ["a", "a/x", "in", "dangling", "absolute", "new", "a/new"] {
+        assert_eq!(location(path), "location=inside", "{path}");
+    }
+    for path in [
+        "up",
+        "round",
+        "dangling_out",
+        "dangling_up",
+        "second",
+        "absolute_out",
+        "same_beginning",
+    ] {
+        assert_eq!(location(path), "location=outside", "{path}");
+    }
+    assert_eq!(
+        location("loop"),
+        "failed: `loop` leads through a loop of links"
+    );
+    assert!(location("through_file").starts_with("failed: "));
+    let refused = Workspace::open(&root)
+        .unwrap()
+        .target("/etc/passwd")
+        .unwrap_err();
+    assert_eq!(
+        ProbeOutcome::of_refused_path(refused).to_string(),
+        "location=outside"
+    );
+}
+
+#[test]
+fn a_tree_is_left_by_links_that_lead_out_of_it_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir_all(root.join("t/bin")).unwrap();
+    fs::create_dir(root.join("other")).unwrap();
+    symlink("../lib/tool", root.join("t/bin/tool")).unwrap();
+    symlink("loop", root.join("t/loop")).unwrap();
+    symlink(
+        root.canonicalize().unwrap().join("t/bin"),
+        root.join("t/absolute"),
+    )
+    .unwrap();
+    assert_eq!(
+        ask(root, "t", FileQuestion::Tree),
+        "leaves_tree=no owner=own"
+    );
+    symlink("../../other", root.join("t/bin/out")).unwrap();
+    assert_eq!(
+        ask(root, "t", FileQuestion::Tree),
+        "leaves_tree=link owner=own"
+    );
+    assert_eq!(
+        ask(root, "t/bin/out", FileQuestion::Tree),
+        "leaves_tree=no owner=own"
+    );
+    let mut settings = settings();
+    settings.owner += 1;
+    let other = ask_with(root, "t", FileQuestion::Tree, &settings);
+    assert_eq!(other, "leaves_tree=link owner=other");
+    assert_eq!(
+        ask_with(root, "none", FileQuestion::Tree, &settings),
+        "leaves_tree=no owner=other"
+    );
+}
+
+#[test]
+fn one_owner_below_who_is_another_is_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir_all(root.join("t/a")).unwrap();
+    fs::write(root.join("t/a/x"), "").unwrap();
+    match std::os::unix::fs::chown(root.join("t/a/x"), Some(12_345), None) {
+        Ok(()) => assert_eq!(
+            ask(root, "t", FileQuestion::Tree),
+            "leaves_tree=no owner=other"
+        ),
+        // Only a privileged user may give files away; the answer for everybody is that it is still one's own.
+        Err(_) => assert_eq!(
+            ask(root, "t", FileQuestion::Tree),
+            "leaves_tree=no owner=own"
+        ),
+    }
+}
+
+#[test]
+fn mounts_are_told_and_not_entered() {
+    let workspace = Workspace::open("/").unwrap();
+    let target = workspace.target("proc").unwrap();
+    assert_eq!(target.status().unwrap().unwrap().kind, Kind::Mount);
+    let identity = target.identity(&Limits::default()).unwrap().unwrap();
+    assert_eq!((identity.content, identity.tree), (None, None));
+    let ask = |question| {
+        FileProbe::new(question)
+            .make(&workspace, &target, &settings())
+            .to_string()
+    };
+    assert!(ask(FileQuestion::Status).starts_with("kind=mount"));
+    assert!(ask(FileQuestion::Tree).starts_with("leaves_tree=mount"));
+    assert_eq!(ask(FileQuestion::Location), "location=outside");
+    assert_eq!(ask(FileQuestion::DryRun), "reversible=false");
+    let below = workspace.target("proc/version").unwrap();
+    let outcome = FileProbe::new(FileQuestion::Location).make(&workspace, &below, &settings());
+    assert_eq!(outcome.to_string(), "location=outside");
+}
+
+#[test]
+fn a_bind_mount_of_the_same_device_is_a_mount_too() {
+    const INNER: &str = "SAFECOMMIT_TEST_BIND_MOUNT";
+    if let Ok(root) = std::env::var(INNER) {
+        let root = Path::new(&root);
+        let mut mount = Command::new("mount");
+        mount
+            .arg("--bind")
+            .args([root.join("shared"), root.join("w/t/m")]);
+        assert!(mount.status().unwrap().success());
+        let w = root.join("w");
+        assert_eq!(
+            ask(&w, "t", FileQuestion::Tree),
+            "leaves_tree=mount owner=own"
+        );
+        assert!(ask(&w, "t/m", FileQuestion::Status).starts_with("kind=mount"));
+        assert_eq!(ask(&w, "t/m/x", FileQuestion::Location), "location=outside");
+        assert_eq!(ask(&w, "l", FileQuestion::Location), "location=outside");
+        assert_eq!(ask(&w, "t/copy", FileQuestion::Copies), "only_copy=true");
+        assert_eq!(ask(&w, "t", FileQuestion::Copies), "only_copy=true");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("w/t/m")).unwrap();
+    fs::create_dir(folder.path().join("shared")).unwrap();
+    fs::write(folder.path().join("shared/x"), "content").unwrap();
+    fs::write(folder.path().join("w/t/copy"), "content").unwrap();
+    symlink("t/m/x", folder.path().join("w/l")).unwrap();
+    // Before anything is mounted there the same names give other answers.
+    let w = folder.path().join("w");
+    assert_eq!(ask(&w, "t", FileQuestion::Tree), "leaves_tree=no owner=own");
+    assert_eq!(ask(&w, "l", FileQuestion::Location), "location=inside");
+    let unshare = |program: &Path| {
+        let mut command = Command::new("unshare");
+        command
+            .args(["--user", "--map-root-user", "--mount"])
+            .arg(program);
+        command
+    };
+    // A system may forbid name spaces to its users; then the mounts of the test above are all there is.
+    if unshare(Path::new("true"))
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        let inner = unshare(&std::env::current_exe().unwrap())
+            .args(["--exact", "a_bind_mount_of_the_same_device_is_a_mount_too"])
+            .env(INNER, folder.path())
+            .output()
+            .unwrap();
+        assert!(
+            inner.status.success(),
+            "{}",
+            String::from_utf8_lossy(&inner.stdout)
+        );
+        assert!(String::from_utf8_lossy(&inner.stdout).contains("1 passed"));
+    }
+}
+
+#[test]
+fn a_copy_is_another_file_outside_the_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir_all(root.join("t/a")).unwrap();
+    fs::write(root.join("t/x"), "precious").unwrap();
+    fs::write(root.join("t/a/same"), "precious").unwrap();
+    fs::write(root.join("t/empty"), "").unwrap();
+    let only = |path| ask(root, path, FileQuestion::Copies);
+    assert_eq!(
+        only("t"),
+        "only_copy=true",
+        "a copy in the target goes with it"
+    );
+    assert_eq!(only("t/x"), "only_copy=false");
+    assert_eq!(only("t/empty"), "only_copy=false", "nothing is lost");
+    assert_eq!(only("none"), "only_copy=false");
+    fs::hard_link(root.join("t/x"), root.join("name")).unwrap();
+    symlink("t/x", root.join("link")).unwrap();
+    assert_eq!(only("t"), "only_copy=true", "another name is no copy");
+    fs::write(root.join("near"), "precioux").unwrap();
+    assert_eq!(only("t"), "only_copy=true");
+    fs::write(root.join("copy"), "precious").unwrap();
+    assert_eq!(only("t"), "only_copy=false");
+    fs::write(root.join("t/more"), "more").unwrap();
+    assert_eq!(only("t"), "only_copy=true");
+}
+
+#[test]
+fn what_was_changed_since_the_memory_is_told_by_a_time_that_cannot_be_set_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir_all(root.join("t/a")).unwrap();
+    fs::write(root.join("t/a/x"), "x").unwrap();
+    let mut settings = settings();
+    assert_eq!(
+        ask_with(root, "t", FileQuestion::Age, &settings),
+        "nothing found"
+    );
+    settings.memory = Some(Timestamp::now() + 1.second());
+    let unchanged = "changed_since_memory=false";
+    assert_eq!(ask_with(root, "t", FileQuestion::Age, &settings), unchanged);
+    assert_eq!(
+        ask_with(root, "gone", FileQuestion::Age, &settings),
+        "changed_since_memory=true"
+    );
+    settings.memory = Some(Timestamp::now() - 1.hour());
+    let file = fs::File::options()
+        .write(true)
+        .open(root.join("t/a/x"))
+        .unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    for path in ["t", "t/a/x"] {
+        let age = ask_with(root, path, FileQuestion::Age, &settings);
+        assert_eq!(age, "changed_since_memory=true", "{path}");
+    }
+}
+
+#[test]
+fn patterns_hold_for_a_path_for_what_is_below_and_for_where_a_link_leads() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir_all(root.join("t/.git")).unwrap();
+    fs::create_dir(root.join("plain")).unwrap();
+    fs::write(root.join("plain/.env"), "").unwrap();
+    symlink("plain/.env", root.join("harmless")).unwrap();
+    let ask = |path| ask(root, path, FileQuestion::Patterns);
+    assert_eq!(ask("t"), "protected=true secret=false");
+    assert_eq!(ask("t/.git"), "protected=true secret=false");
+    assert_eq!(ask("t/.git/config"), "protected=true secret=false");
+    assert_eq!(ask("plain"), "protected=false secret=true");
+    assert_eq!(ask("harmless"), "protected=false secret=true");
+    assert_eq!(ask("plain/Credentials.json"), "protected=false secret=true");
+    assert_eq!(ask("plain/new"), "protected=false secret=false");
+    let mut settings = settings();
+    settings.protected = Patterns::new(["/plain"]).unwrap();
+    let outcome = ask_with(root, "plain/new", FileQuestion::Patterns, &settings);
+    assert_eq!(outcome, "protected=true secret=false");
+}
+
+#[test]
+fn a_probe_that_fails_or_is_late_removes_no_world() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in 0..200 {
+        fs::write(folder.path().join(name.to_string()), "x").unwrap();
+    }
+    fs::create_dir(folder.path().join("t")).unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    let target = workspace.target("0").unwrap();
+    let facts = file_facts().unwrap();
+    let world = facts.assignment([
+        ("kind", "link"),
+        ("location", "outside"),
+        ("leaves_tree", "mount"),
+        ("owner", "other"),
+        ("writable_by", "others"),
+        ("tracked", "dirty"),
+        ("only_copy", "true"),
+        ("changed_since_memory", "true"),
+        ("protected", "true"),
+        ("secret", "true"),
+        ("reversible", "false"),
+    ]);
+    let world = world.unwrap();
+    let make = |question, settings: &FileSettings, timeout| {
+        let probe = FileProbe::new(question).with(1.0, timeout, 0.0).unwrap();
+        probe.make(&workspace, &target, settings)
+    };
+    let second = Duration::from_secs(1);
+    let found = make(FileQuestion::Copies, &settings(), second);
+    assert_eq!(found.to_string(), "only_copy=false");
+    assert!(!found.leaves_world(&facts, &world));
+    let late = make(FileQuestion::Copies, &settings(), Duration::from_nanos(1));
+    assert_eq!(late, ProbeOutcome::TimedOut);
+    assert!(late.leaves_world(&facts, &world));
+    let mut few = settings();
+    few.limits.entries = 100;
+    let failed = make(FileQuestion::Copies, &few, second);
+    assert!(matches!(
+        failed,
+        ProbeOutcome::Failed(FileError::Limit { unit: "names", .. })
+    ));
+    assert!(failed.leaves_world(&facts, &world));
+}
+
+#[test]
+fn a_probe_refuses_a_cost_a_timeout_and_an_error_rate_that_cannot_be() {
+    let with = |cost, seconds, error_rate| {
+        FileProbe::new(FileQuestion::Tree).with(cost, Duration::from_secs(seconds), error_rate)
+    };
+    for (cost, seconds, error_rate) in [
+        (0.0, 1, 0.0),
+        (f64::NAN, 1, 0.0),
+        (f64::INFINITY, 1, 0.0),
+        (1.0, 0, 0.0),
+        (1.0, 1, -0.1),
+        (1.0, 1, 1.1),
+        (1.0, 1, f64::NAN),
+    ] {
+        assert!(
+            with(cost, seconds, error_rate).is_err(),
+            "{cost} {seconds} {error_rate}"
+        );
+    }
+    assert!(with(2.0, 1, 1.0).is_ok());
+}
+
+#[test]
+fn a_staged_diff_says_which_lines_would_change() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("x"), "a\nb\nc\n").unwrap();
+    symlink("x", folder.path().join("link")).unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    let diff = |path: &str, content: &str| {
+        let target = workspace.target(path).unwrap();
+        target.staged_diff(content.as_bytes(), &Limits::default())
+    };
+    let lines = |content: &str| {
+        let diff = diff("x", content).unwrap();
+        (diff.first_line, diff.removed, diff.added)
+    };
+    assert_eq!(lines("a\nb\nc\n"), (4, 0, 0));
+    assert_eq!(lines("a\nb\nb\nc\n"), (3, 0, 1));
+    assert_eq!(lines("a\nc\n"), (2, 1, 0));
+    assert_eq!(lines("a\nb\nc"), (3, 1, 1));
+    assert_eq!(lines(""), (1, 3, 0));
+    let new = diff("new", "a\n").unwrap();
+    assert_eq!(
+        (new.before, new.first_line, new.removed, new.added),
+        (None, 1, 0, 1)
+    );
+    assert_eq!(diff("link", "a\n"), Err(FileError::Link("link".to_owned())));
+}
+
+#[test]
+fn what_is_swapped_while_it_is_probed_is_never_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("root");
+    let outside = folder.path().join("outside");
+    fs::create_dir_all(root.join("t/d")).unwrap();
+    fs::create_dir(root.join("t/spare")).unwrap();
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join(".env"), "").unwrap();
+    symlink(&outside, root.join("link")).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let workspace = Workspace::open(&root).unwrap();
+    let target = workspace.target("t").unwrap();
+    let settings = settings();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let exchange = |a: &str, b: &str| {
+                let flags = rustix::fs::RenameFlags::EXCHANGE;
+                let cwd = rustix::fs::CWD;
+                rustix::fs::renameat_with(cwd, root.join(a), cwd, root.join(b), flags).unwrap();
+            };
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                exchange("t/d", "link");
+            }
+        });
+        for _ in 0..1000 {
+            let probe = FileProbe::new(FileQuestion::Patterns);
+            let outcome = probe.make(&workspace, &target, &settings);
+            // The secret is never reached: what is below is a directory without one, a link, or in between.
+            assert!(outcome.leaves("secret", "false"), "{outcome}");
+            let outcome = FileProbe::new(FileQuestion::Copies).make(&workspace, &target, &settings);
+            assert!(outcome.leaves("only_copy", "false"), "{outcome}");
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn what_vanishes_and_comes_back_is_an_outcome() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir_all(root.join("t/stays")).unwrap();
+    let workspace = Workspace::open(root).unwrap();
+    let targets = [
+        workspace.target("t").unwrap(),
+        workspace.target("t/d").unwrap(),
+    ];
+    let settings = settings();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let mut failures = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::create_dir_all(root.join("t/d/e")).unwrap();
+                fs::write(root.join("t/d/e/x"), "x").unwrap();
+                symlink("e/x", root.join("t/d/l")).unwrap();
+                fs::remove_dir_all(root.join("t/d")).unwrap();
+            }
+        });
+        for _ in 0..300 {
+            for question in FileQuestion::ALL
+                .into_iter()
+                .filter(|q| *q != FileQuestion::Repository)
+            {
+                for target in &targets {
+                    match FileProbe::new(question).make(&workspace, target, &settings) {
+                        ProbeOutcome::Found(_) => {}
+                        ProbeOutcome::Failed(FileError::Changed(_) | FileError::Missing(_)) => {
+                            failures += 1;
+                        }
+                        other => panic!("{question:?}: {other}"),
+                    }
+                }
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(failures > 0, "nothing ever vanished in between");
+}
+
+#[test]
+fn what_is_denied_is_an_outcome_that_removes_nothing() {
+    use std::os::unix::process::CommandExt;
+
+    const INNER: &str = "SAFECOMMIT_TEST_DENIED";
+    if std::env::var_os(INNER).is_none() && rustix::process::geteuid().is_root() {
+        // Nothing is denied to a privileged user, so it is tried as one who is not.
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let program = folder.path().join("test");
+        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        let inner = Command::new(program)
+            .args([
+                "--exact",
+                "what_is_denied_is_an_outcome_that_removes_nothing",
+            ])
+            .env(INNER, "")
+            .current_dir("/")
+            .uid(65_534)
+            .gid(65_534)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&inner.stdout);
+        assert!(
+            inner.status.success() && text.contains("1 passed"),
+            "{text}"
+        );
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let set_mode = |path: &str, mode| {
+        fs::set_permissions(root.join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    fs::create_dir_all(root.join("t/closed")).unwrap();
+    fs::create_dir(root.join("kept")).unwrap();
+    fs::write(root.join("t/closed/x"), "one").unwrap();
+    fs::write(root.join("kept/x"), "one").unwrap();
+    assert_eq!(ask(root, "t", FileQuestion::Copies), "only_copy=false");
+    assert_eq!(ask(root, "t", FileQuestion::DryRun), "reversible=true");
+    set_mode("kept", 0);
+    assert_eq!(
+        ask(root, "t", FileQuestion::Copies),
+        "only_copy=true",
+        "none that can be seen"
+    );
+    set_mode("t/closed", 0);
+    let denied = "failed: access to `closed` is denied";
+    for question in [
+        FileQuestion::Tree,
+        FileQuestion::Copies,
+        FileQuestion::Age,
+        FileQuestion::Patterns,
+    ] {
+        let mut settings = settings();
+        settings.memory = Some(Timestamp::now());
+        assert_eq!(ask_with(root, "t", question, &settings), denied);
+    }
+    let workspace = Workspace::open(root).unwrap();
+    let refused = workspace.target("t/closed/x").unwrap_err();
+    assert_eq!(refused, FileError::Denied("t/closed/x".to_owned()));
+    let identity = workspace.target("t").unwrap().identity(&Limits::default());
+    assert_eq!(identity, Err(FileError::Denied("closed".to_owned())));
+    assert_eq!(
+        ask(root, "t/closed", FileQuestion::DryRun),
+        "reversible=false"
+    );
+    set_mode("t", 0o500);
+    fs::write(root.join("file"), "").unwrap();
+    assert_eq!(ask(root, "file", FileQuestion::DryRun), "reversible=true");
+    set_mode("", 0o500);
+    assert_eq!(ask(root, "file", FileQuestion::DryRun), "reversible=false");
+    assert_eq!(ask(root, "new", FileQuestion::DryRun), "reversible=false");
+    assert_eq!(
+        ask(Path::new("/"), "etc/passwd", FileQuestion::DryRun),
+        "reversible=false"
+    );
+    for (path, mode) in [
+        ("", 0o700),
+        ("t", 0o700),
+        ("t/closed", 0o700),
+        ("kept", 0o700),
+    ] {
+        set_mode(path, mode);
+    }
+}
