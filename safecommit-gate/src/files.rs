@@ -24,3 +24,10 @@ pub use resolve::Location;
 pub use staged::StagedDiff;
 pub use status::{Kind, Status};
 pub use walk::Limits;
+
+#[cfg(target_os = "linux")]
+pub(crate) use {
+    handle::open_directory,
+    status::{Place, of_handle as status_of_handle, of_name as status_of_name},
+    walk::walk,
+};

@@ -3,11 +3,13 @@
 mod assemble;
 pub mod audit;
 mod evidence;
+#[cfg(unix)]
+mod execute;
 mod fact;
+#[cfg(unix)]
+mod files;
 #[cfg(not(unix))]
 #[path = "files/unsupported.rs"]
-mod files;
-#[cfg(unix)]
 mod files;
 mod policy;
 mod score;
@@ -15,6 +17,8 @@ mod support;
 
 pub use assemble::{AssembleError, Assembled, OfferedProbe};
 pub use evidence::{Alternative, ClaimedValues, DerivationError, EvidenceFileError, EvidenceLineProblem, EvidenceReader, EvidenceRecord, EvidenceSet, EvidenceStore, EvidenceStoreError, FactAlternatives, FieldProblem, ImpossibleTime, MAX_ANCESTORS, MAX_EVIDENCE_LINE_BYTES, MAX_LABEL_BYTES, MAX_TEXT_BYTES, PolicyRole, Proposition, RecordFieldError, RecordJsonError, Source, SourceKind, ToolStatus, Trust, read_evidence, write_evidence};
+#[cfg(unix)]
+pub use execute::*;
 pub use fact::{Assignment, Fact, FactError, Facts};
 #[cfg(not(unix))]
 pub use files::{FileError, Workspace};

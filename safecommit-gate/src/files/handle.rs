@@ -230,6 +230,21 @@ impl Target {
         }
     }
 
+    /// Another name in the same open directory.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn sibling(&self, name: &str) -> Result<Self, FileError> {
+        let parent = self.parent.try_clone().map_err(|error| FileError::System {
+            path: self.relative.clone(),
+            kind: error.kind(),
+        })?;
+        Ok(Self {
+            parent,
+            place: self.place,
+            relative: format!("{}{name}", &self.relative[..self.name_at]),
+            name_at: self.name_at,
+        })
+    }
+
     pub(crate) const fn place(&self) -> Place {
         self.place
     }

@@ -1,0 +1,335 @@
+//! File actions as canonical values, and the digest that a certificate is bound to.
+
+use safecommit_core::Subject;
+use serde::Serialize;
+
+use crate::files::Digest;
+
+/// Names that begin like this are the executor's own, for the moment in which a change is half made.
+pub(super) const RESERVED: &str = ".safecommit-";
+
+/// The path of a target below the workspace, in one spelling: components joined by `/`, without `.`, `..`, empty
+/// components or NUL.
+///
+/// ```
+/// use safecommit_gate::TargetPath;
+///
+/// assert_eq!(TargetPath::new("run//./latest")?, TargetPath::new("run/latest")?);
+/// let error = TargetPath::new("run/../../etc").unwrap_err();
+/// assert_eq!(error.to_string(), "`run/../../etc` has a component `..`");
+/// # Ok::<(), safecommit_gate::ActionError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct TargetPath(String);
+
+/// What a file is to contain, with its digest.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Content {
+    bytes: Vec<u8>,
+    digest: Digest,
+}
+
+/// An action on files below a workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileAction {
+    /// Removes a file, a link itself or a whole directory; it goes to the trash.
+    Delete {
+        /// What is removed.
+        path: TargetPath,
+    },
+    /// Replaces the content of a file; what it was goes to the trash.
+    Overwrite {
+        /// The file.
+        path: TargetPath,
+        /// What it is to contain.
+        content: Content,
+    },
+    /// Gives a file, link or directory another place in which nothing may be yet.
+    Move {
+        /// Where it is.
+        from: TargetPath,
+        /// Where it is to be.
+        to: TargetPath,
+    },
+    /// Makes a file where nothing may be yet.
+    Write {
+        /// The file.
+        path: TargetPath,
+        /// What it is to contain.
+        content: Content,
+    },
+}
+
+/// Everything besides the actions that a release rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReleaseContext {
+    /// A name for the decision; each subject is released once, so an action that is wanted again needs another.
+    pub decision: String,
+    /// The tool that asked.
+    pub tool: String,
+    /// The workspace, as its handle displays it.
+    pub directory: String,
+    /// On whose behalf.
+    pub principal: String,
+    /// Version of the safety policies.
+    pub policy_version: String,
+    /// Version of the calibration, or `None` without one.
+    pub calibration_version: Option<String>,
+    /// Digest of the evidence that was decided on.
+    pub evidence: Digest,
+}
+
+/// The candidate actions of one decision with their context, in canonical form. Its digest is the subject of the
+/// decision problem, so that a certificate is good for these very actions in this very context.
+///
+/// ```
+/// use safecommit_gate::{Digest, FileAction, Proposal, ReleaseContext, TargetPath};
+///
+/// let context = ReleaseContext {
+///     decision: "clean-up-17".to_owned(),
+///     tool: "shell".to_owned(),
+///     directory: "/srv/project".to_owned(),
+///     principal: "ada".to_owned(),
+///     policy_version: "3".to_owned(),
+///     calibration_version: None,
+///     evidence: Digest::of_bytes(b""),
+/// };
+/// let delete = |path: &str| Ok::<_, safecommit_gate::ActionError>(FileAction::Delete { path: TargetPath::new(path)? });
+/// let one = Proposal::new(context.clone(), vec![delete("run/latest")?])?;
+/// assert_eq!(one.subject(), Proposal::new(context.clone(), vec![delete("run/./latest")?])?.subject());
+/// assert_ne!(one.subject(), Proposal::new(context, vec![delete("run")?])?.subject());
+/// # Ok::<(), safecommit_gate::ActionError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    context: ReleaseContext,
+    actions: Vec<FileAction>,
+    subject: Digest,
+}
+
+/// Why a path or a proposal is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ActionError {
+    /// A path that is no target below the workspace.
+    #[error("`{}` {problem}", path.escape_default())]
+    Path {
+        /// The path as it was given.
+        path: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A move of something into itself or onto itself.
+    #[error("`{from}` cannot be moved to `{to}`, which is in it or the same")]
+    IntoItself {
+        /// Where it is.
+        from: String,
+        /// Where it was to be.
+        to: String,
+    },
+    /// No action at all.
+    #[error("there is no action")]
+    NoAction,
+    /// The proposal has no canonical form.
+    #[error("the proposal cannot be written down: {0}")]
+    Canonical(String),
+}
+
+impl TargetPath {
+    /// A path below the workspace.
+    ///
+    /// # Errors
+    ///
+    /// [`ActionError::Path`] if it is absolute, names nothing below the workspace, has a component `..`, one longer
+    /// than 255 bytes or one that the executor keeps for itself, contains NUL, or is longer than 4,095 bytes.
+    pub fn new(path: &str) -> Result<Self, ActionError> {
+        let refuse = |problem| {
+            Err(ActionError::Path {
+                path: path.to_owned(),
+                problem,
+            })
+        };
+        if path.len() > 4095 {
+            return refuse("is longer than 4,095 bytes");
+        }
+        if path.starts_with('/') {
+            return refuse("is absolute, and a target is named from the workspace");
+        }
+        if path.contains('\0') {
+            return refuse("contains NUL");
+        }
+        let parts: Vec<&str> = path
+            .split('/')
+            .filter(|part| !matches!(*part, "" | "."))
+            .collect();
+        if parts.is_empty() {
+            return refuse("names nothing below the workspace");
+        }
+        for part in &parts {
+            if *part == ".." {
+                return refuse("has a component `..`");
+            }
+            if part.len() > 255 {
+                return refuse("has a component longer than 255 bytes");
+            }
+            if part.starts_with(RESERVED) {
+                return refuse("has a component that is kept for changes in progress");
+            }
+        }
+        Ok(Self(parts.join("/")))
+    }
+
+    /// The path in its one spelling.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for TargetPath {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Content {
+    /// These bytes.
+    #[must_use]
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        let digest = Digest::of_bytes(&bytes);
+        Self { bytes, digest }
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Their digest.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
+/// Never the bytes themselves, which may be secret.
+impl std::fmt::Debug for Content {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Content({} bytes)", self.bytes.len())
+    }
+}
+
+impl FileAction {
+    /// Its name: `delete`, `overwrite`, `move` or `write`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Delete { .. } => "delete",
+            Self::Overwrite { .. } => "overwrite",
+            Self::Move { .. } => "move",
+            Self::Write { .. } => "write",
+        }
+    }
+
+    /// The path that it acts on; of a move, where the thing is.
+    #[must_use]
+    pub fn path(&self) -> &TargetPath {
+        match self {
+            Self::Delete { path } | Self::Overwrite { path, .. } | Self::Write { path, .. } => path,
+            Self::Move { from, .. } => from,
+        }
+    }
+}
+
+/// The arguments of an action as they are hashed: content by digest.
+#[derive(Serialize)]
+struct Canonical<'a> {
+    action: &'static str,
+    path: &'a str,
+    to: Option<&'a str>,
+    content: Option<Digest>,
+}
+
+impl<'a> From<&'a FileAction> for Canonical<'a> {
+    fn from(action: &'a FileAction) -> Self {
+        let (to, content) = match action {
+            FileAction::Delete { .. } => (None, None),
+            FileAction::Move { to, .. } => (Some(to.as_str()), None),
+            FileAction::Overwrite { content, .. } | FileAction::Write { content, .. } => {
+                (None, Some(content.digest))
+            }
+        };
+        Self {
+            action: action.name(),
+            path: action.path().as_str(),
+            to,
+            content,
+        }
+    }
+}
+
+impl Proposal {
+    /// The candidate actions in the order of the decision problem.
+    ///
+    /// # Errors
+    ///
+    /// [`ActionError`] for no action and for a move of something into itself.
+    pub fn new(context: ReleaseContext, actions: Vec<FileAction>) -> Result<Self, ActionError> {
+        if actions.is_empty() {
+            return Err(ActionError::NoAction);
+        }
+        for action in &actions {
+            if let FileAction::Move { from, to } = action {
+                let below = to.as_str().strip_prefix(from.as_str());
+                if below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+                    return Err(ActionError::IntoItself {
+                        from: from.to_string(),
+                        to: to.to_string(),
+                    });
+                }
+            }
+        }
+        let canonical: Vec<Canonical<'_>> = actions.iter().map(Canonical::from).collect();
+        let bytes = serde_json::to_vec(&("safecommit-gate proposal 1", &context, canonical));
+        let bytes = bytes.map_err(|error| ActionError::Canonical(error.to_string()))?;
+        Ok(Self {
+            context,
+            actions,
+            subject: Digest::of_bytes(&bytes),
+        })
+    }
+
+    /// SHA-256 of the canonical form: what the decision problem and its certificates are about.
+    #[must_use]
+    pub fn subject(&self) -> Subject {
+        Subject(*self.subject.as_bytes())
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn digest(&self) -> Digest {
+        self.subject
+    }
+
+    /// A name for an action that binds whatever contains it to this proposal: `delete-1:` and the digest. A
+    /// [`safecommit_core::Request`] that names its actions so is bound to the proposal through its own digest.
+    #[must_use]
+    pub fn action_id(&self, action: usize) -> Option<String> {
+        let name = self.actions.get(action)?.name();
+        Some(format!("{name}-{action}:{}", self.subject))
+    }
+
+    /// The candidate actions.
+    #[must_use]
+    pub fn actions(&self) -> &[FileAction] {
+        &self.actions
+    }
+
+    /// What the release rests on besides.
+    #[must_use]
+    pub fn context(&self) -> &ReleaseContext {
+        &self.context
+    }
+}

@@ -1,0 +1,178 @@
+//! Causing an effect: everything up to the first failure, which [`super::settle`] then takes from there.
+
+use rustix::io::Errno;
+
+use super::action::Content;
+use super::error::ExecuteError;
+use super::executor::Executor;
+use super::place;
+use super::record::{Effect, Record, Source};
+use crate::files::{Identity, Target};
+
+/// The open handles of one entry. They are opened once and serve until the entry is settled.
+pub(super) struct Places {
+    /// What is acted on.
+    pub(super) target: Target,
+    /// The name beside it under which it is worked on.
+    pub(super) hidden: Target,
+    /// Of a move, where it goes.
+    pub(super) to: Option<Target>,
+}
+
+impl Executor {
+    /// Causes the effect of an entry that is in the journal.
+    pub(super) fn cause(
+        &mut self,
+        entry: u64,
+        effect: &Effect,
+        places: &Places,
+        content: Option<&Content>,
+    ) -> Result<(), ExecuteError> {
+        let Places { target, hidden, to } = places;
+        let shown = || target.relative().to_owned();
+        match effect {
+            Effect::Take { old, .. } => {
+                self.hide(target, hidden, old)?;
+                self.stow(entry, hidden)
+            }
+            Effect::Put { new, .. } => {
+                self.stage(entry, new, hidden, content, None)?;
+                self.check_ancestry(target)?;
+                place::rename_new(hidden, target).map_err(|errno| arriving(errno, target))
+            }
+            Effect::Replace { old, new, .. } => {
+                let staged = self.stage(entry, new, hidden, content, Some(target))?;
+                if target.identity(&self.limits)?.as_ref() != Some(old) {
+                    return Err(ExecuteError::Changed(shown()));
+                }
+                self.check_ancestry(target)?;
+                place::exchange(hidden, target).map_err(|errno| leaving(errno, target))?;
+                let was = hidden.identity(&self.limits)?;
+                if was.as_ref() != Some(old) || !place::is_object(target, &staged)? {
+                    return Err(ExecuteError::Changed(shown()));
+                }
+                self.stow(entry, hidden)
+            }
+            Effect::Move { old, .. } => {
+                let to = to.as_ref().ok_or_else(|| ExecuteError::Changed(shown()))?;
+                self.hide(target, hidden, old)?;
+                self.check_ancestry(to)?;
+                place::rename_new(hidden, to).map_err(|errno| match errno {
+                    Errno::XDEV => ExecuteError::OtherFileSystem {
+                        from: shown(),
+                        to: to.relative().to_owned(),
+                    },
+                    errno => arriving(errno, to),
+                })
+            }
+        }
+    }
+
+    /// Takes the target away from its name, and makes sure that it was the right thing in the right place.
+    fn hide(&self, target: &Target, hidden: &Target, old: &Identity) -> Result<(), ExecuteError> {
+        place::rename_new(target, hidden).map_err(|errno| leaving(errno, target))?;
+        self.check_ancestry(target)?;
+        match hidden.identity(&self.limits)? {
+            Some(found) if found == *old => Ok(()),
+            _ => Err(ExecuteError::Changed(target.relative().to_owned())),
+        }
+    }
+
+    /// Makes what is to be put in place, complete and durable, under the hidden name.
+    fn stage(
+        &mut self,
+        entry: u64,
+        new: &Source,
+        hidden: &Target,
+        content: Option<&Content>,
+        like: Option<&Target>,
+    ) -> Result<Identity, ExecuteError> {
+        let expected = match (new, content) {
+            (Source::Bytes { .. }, Some(content)) => {
+                place::create(hidden, content.bytes(), like)?;
+                Some(content.digest())
+            }
+            (Source::Bytes { .. }, None) => None,
+            (Source::Trash { entry, item }, _) => {
+                let source = self.trashed(*entry)?;
+                if source.identity(&self.limits)?.as_ref() != Some(item) {
+                    return Err(ExecuteError::Changed(source.relative().to_owned()));
+                }
+                match place::rename_new(&source, hidden) {
+                    Err(Errno::XDEV) => place::copy(&source, hidden)?,
+                    renamed => renamed.map_err(|errno| leaving(errno, &source))?,
+                }
+                item.content
+            }
+        };
+        let staged = hidden.identity(&self.limits)?;
+        let staged = staged.filter(|staged| expected.is_some() && staged.content == expected);
+        let staged = staged.ok_or_else(|| ExecuteError::Changed(hidden.relative().to_owned()))?;
+        self.journal.append(Record::Staged {
+            entry,
+            staged: staged.clone(),
+        })?;
+        Ok(staged)
+    }
+
+    /// Brings what lies under the hidden name into the trash: by its name alone, or across file systems by copy,
+    /// verification and removal.
+    pub(super) fn stow(&mut self, entry: u64, hidden: &Target) -> Result<(), ExecuteError> {
+        self.make_slot(entry)?;
+        let item = self.trashed(entry)?;
+        match place::rename_new(hidden, &item) {
+            Ok(()) => return Ok(()),
+            Err(Errno::XDEV) => {}
+            Err(errno) => return Err(leaving(errno, hidden)),
+        }
+        let old = hidden.identity(&self.limits)?;
+        place::remove(&item)?;
+        place::copy(hidden, &item)?;
+        let copied = item.identity(&self.limits)?;
+        let faithful = matches!((&old, &copied), (Some(old), Some(copied))
+            if old.content.is_some() && (old.content, old.mode) == (copied.content, copied.mode));
+        // What is copied must be what is removed.
+        if !faithful || hidden.identity(&self.limits)? != old {
+            return Err(ExecuteError::Changed(hidden.relative().to_owned()));
+        }
+        self.journal.append(Record::Copied { entry })?;
+        place::remove(hidden)
+    }
+
+    /// Refuses a directory that was moved out of the workspace, or that is or lies in the state directory.
+    pub(super) fn check_ancestry(&self, target: &Target) -> Result<(), ExecuteError> {
+        let object = |status: &crate::files::Status| (status.device, status.inode);
+        let (workspace, state) = (object(self.workspace.status()), object(self.state.status()));
+        let found = place::ancestry(target.parent(), workspace, state);
+        let found = found.map_err(ExecuteError::io(format!(
+            "cannot find `{}`",
+            target.relative()
+        )))?;
+        if found.in_state {
+            return Err(ExecuteError::Protected(target.relative().to_owned()));
+        }
+        if !found.in_workspace {
+            return Err(ExecuteError::Changed(target.relative().to_owned()));
+        }
+        Ok(())
+    }
+}
+
+fn leaving(errno: Errno, target: &Target) -> ExecuteError {
+    let shown = target.relative().to_owned();
+    match errno {
+        Errno::NOENT => ExecuteError::Changed(shown),
+        Errno::BUSY => ExecuteError::Mount(shown),
+        Errno::INVAL | Errno::NOSYS => ExecuteError::NotSupported,
+        errno => ExecuteError::io(format!("cannot move `{shown}` away"))(errno),
+    }
+}
+
+fn arriving(errno: Errno, target: &Target) -> ExecuteError {
+    let shown = target.relative().to_owned();
+    match errno {
+        Errno::EXIST => ExecuteError::Occupied(shown),
+        Errno::INVAL | Errno::NOSYS => ExecuteError::NotSupported,
+        errno => ExecuteError::io(format!("cannot put `{shown}` in place"))(errno),
+    }
+}

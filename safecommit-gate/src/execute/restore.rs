@@ -1,0 +1,136 @@
+//! Undoing what was done.
+
+use super::error::ExecuteError;
+use super::executor::Executor;
+use super::receipt::{JournalEntry, Receipt, Resolution};
+use super::record::{Effect, Source};
+use crate::files::{Digest, Identity};
+
+impl Executor {
+    /// The entries of the journal in their order.
+    #[must_use]
+    pub fn entries(&self) -> Vec<JournalEntry> {
+        let entries = self.journal.entries().iter();
+        let describe = |(&number, entry): (&u64, &super::journal::Entry)| {
+            let (path, to) = entry.effect.paths();
+            JournalEntry {
+                entry: number,
+                effect: match entry.effect {
+                    Effect::Take { .. } => "take",
+                    Effect::Put { .. } => "put",
+                    Effect::Replace { .. } => "replace",
+                    Effect::Move { .. } => "move",
+                },
+                path: path.to_owned(),
+                to: to.map(str::to_owned),
+                subject: entry.subject,
+                undoes: entry.undoes,
+                undone_by: self.undone_by(number),
+                resolution: entry.resolution,
+            }
+        };
+        entries.map(describe).collect()
+    }
+
+    /// Undoes an entry; one whose undoing was undone is undone again. Nothing is overwritten: what was taken comes back only where nothing is, what was made or
+    /// overwritten goes to the trash only if it still has the content that it was given, and what was moved goes back
+    /// only with the same content.
+    ///
+    /// # Errors
+    ///
+    /// [`ExecuteError::NotRestorable`] for an entry that is unknown, was not done, or was undone before;
+    /// [`ExecuteError::Changed`] and [`ExecuteError::Occupied`] if the place was changed since; others as with
+    /// [`execute`](Self::execute).
+    pub fn restore(&mut self, entry: u64) -> Result<Receipt, ExecuteError> {
+        self.expect_settled()?;
+        let refuse = |problem| ExecuteError::NotRestorable { entry, problem };
+        // Where undoing was itself undone, the effect stands again, and the last of the chain is what there is to undo.
+        let (mut last, mut stands) = (entry, true);
+        while let Some(later) = self.undone_by(last) {
+            (last, stands) = (later, !stands);
+        }
+        let done = self.journal.entries().get(&last);
+        let done = done.ok_or_else(|| refuse("there is none"))?;
+        if done.resolution != Some(Resolution::Done) {
+            return Err(refuse("it was not done"));
+        }
+        if !stands {
+            return Err(refuse("it was undone before"));
+        }
+        let entry = last;
+        let effect = match done.effect.clone() {
+            Effect::Take { path, old } => {
+                let new = self.source(entry, &old)?;
+                Effect::Put { path, new }
+            }
+            Effect::Put { path, new } => {
+                let old = self.unchanged(&path, content_of(&new))?;
+                Effect::Take { path, old }
+            }
+            Effect::Replace { path, old, new } => {
+                let source = self.source(entry, &old)?;
+                let old = self.unchanged(&path, content_of(&new))?;
+                Effect::Replace {
+                    path,
+                    old,
+                    new: source,
+                }
+            }
+            Effect::Move { from, to, old } => {
+                let now = self.unchanged(&to, old.content)?;
+                Effect::Move {
+                    from: to,
+                    to: from,
+                    old: now,
+                }
+            }
+        };
+        let receipt = self.begin(None, Some(entry), effect, None)?;
+        if let Some(copied_from) = self.trashed_if_any(entry)? {
+            // Across file systems it was copied back and verified. If it stays, it only takes up room.
+            let _ = super::place::remove(&copied_from);
+        }
+        Ok(receipt)
+    }
+
+    fn undone_by(&self, entry: u64) -> Option<u64> {
+        let mut entries = self.journal.entries().iter();
+        let undoing = entries.find(|(_, later)| {
+            later.undoes == Some(entry) && later.resolution == Some(Resolution::Done)
+        });
+        undoing.map(|(&number, _)| number)
+    }
+
+    /// What the trash keeps of an entry, if it is what was taken.
+    fn source(&self, entry: u64, old: &Identity) -> Result<Source, ExecuteError> {
+        let item = self.trashed_if_any(entry)?;
+        let item = match item {
+            Some(item) => item.identity(&self.limits)?,
+            None => None,
+        };
+        match item {
+            Some(item) if item.content == old.content => Ok(Source::Trash { entry, item }),
+            Some(_) => Err(ExecuteError::NotRestorable {
+                entry,
+                problem: "the trash has something else in its place",
+            }),
+            None => Err(ExecuteError::NotRestorable {
+                entry,
+                problem: "the trash does not have it any more",
+            }),
+        }
+    }
+
+    fn unchanged(&self, path: &str, content: Option<Digest>) -> Result<Identity, ExecuteError> {
+        let found = self.workspace.target(path)?.identity(&self.limits)?;
+        let found = found.filter(|found| found.content == content);
+        found.ok_or_else(|| ExecuteError::Changed(path.to_owned()))
+    }
+}
+
+fn content_of(source: &Source) -> Option<Digest> {
+    match source {
+        Source::Bytes { content } => Some(*content),
+        Source::Trash { item, .. } => item.content,
+    }
+}

@@ -1,0 +1,9 @@
+//! The executor on real file systems.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+mod actions;
+mod crash;
+mod limits;
+mod paths;
+mod support;
