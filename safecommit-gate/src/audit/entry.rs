@@ -106,7 +106,7 @@ pub enum UsedCalibration<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum StoredCalibration {
-    One(Calibration),
+    One(Box<Calibration>),
     ByStratum(MondrianCalibration),
 }
 
@@ -200,7 +200,7 @@ impl UsedCalibration<'_> {
     pub(super) fn store(self) -> Option<StoredCalibration> {
         match self {
             Self::None => None,
-            Self::One(calibration) => Some(StoredCalibration::One(calibration.clone())),
+            Self::One(calibration) => Some(StoredCalibration::One(Box::new(calibration.clone()))),
             Self::ByStratum(calibrations) => {
                 Some(StoredCalibration::ByStratum(calibrations.clone()))
             }

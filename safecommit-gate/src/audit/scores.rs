@@ -110,7 +110,7 @@ fn stratum(record: &AuditRecord, by: &[GroupBy]) -> Result<Stratum, LabelError> 
         })?;
         // One label each: with a slash in one value, two groups could have the same path.
         match value.parse::<Stratum>() {
-            Ok(stratum) if stratum.labels().len() == 1 => labels.push(value),
+            Ok(stratum) if stratum.labels().count() == 1 => labels.push(value),
             _ => {
                 return Err(LabelError::BadGroup {
                     decision: entry.decision.clone(),
