@@ -72,6 +72,7 @@ impl Table {
         claims: &[Claim],
     ) -> Self {
         let parts = [
+            format!("`cargo xtask reproduce --only {name}`"),
             about.to_owned(),
             figures.to_owned(),
             "What has to hold, fixed before the results were seen:".to_owned(),

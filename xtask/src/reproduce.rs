@@ -21,12 +21,13 @@ use crate::{plots, report, rows, sections, snapshots, write};
 /// What to reproduce, and where to write.
 #[derive(Args)]
 pub(crate) struct Reproduce {
-    /// Write the frozen splits, the snapshots and the tables of README.md and RESULTS.md instead of
-    /// comparing them
+    /// Write the frozen splits, the snapshots and the tables of README.md, RESULTS.md and BEYOND.md instead
+    /// of comparing them
     #[arg(long)]
     bless: bool,
     /// Run and check only this: `paper`, for the frozen splits and the experiments of the paper, or one
-    /// study beyond the paper by its name
+    /// study beyond the paper by its name: frontier, risk_control, probe_choice, groups,
+    /// calibration_draws, family_shift, erring_probes, adversary, folding, compared, learned_score
     #[arg(long, value_name = "NAME")]
     only: Option<Section>,
     /// Write tables.md, tables.json, beyond.json, points.json and a plot an experiment into this

@@ -48,7 +48,10 @@ fn replace(text: &str, table: &Table, level: usize) -> anyhow::Result<String> {
     let (begin, end) = markers(table.name());
     let mut parts = text.split(begin.as_str());
     let (Some(before), Some(rest), None) = (parts.next(), parts.next(), parts.next()) else {
-        bail!("there is not exactly one marker `{}`", begin.trim_end());
+        bail!(
+            "there is not exactly one marker `{}`: a table that is new gets its place by a whole run with --bless",
+            begin.trim_end()
+        );
     };
     let Some((_, after)) = rest.split_once(end.as_str()) else {
         bail!("no marker `{}` follows its beginning", end.trim_end());

@@ -202,7 +202,8 @@ fn one_study_is_checked_and_written_alone() {
         assert!(text.contains("| group-conditional"));
         copy.write(
             name,
-            text.replace("| group-conditional", "| broken").as_bytes(),
+            text.replacen("| group-conditional", "| broken", 1)
+                .as_bytes(),
         );
         failed(run(&[]), &[&format!("`{name}` line ")]);
         assert!(run(&["--bless".as_ref()]).status.success());

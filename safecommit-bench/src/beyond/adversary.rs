@@ -35,7 +35,7 @@ enum Kind {
 const VERIFY: [(&str, Verification); 2] = [
     ("verify the most plausible", Verification::MostPlausible),
     (
-        "verify the whole support",
+        "verify the whole support above 0.03",
         Verification::WholeSupport { price: 0.03 },
     ),
 ];

@@ -19,7 +19,7 @@ const POLICIES: [(&str, Verification); 3] = [
     ("safecommit", Verification::Never),
     ("verify the most plausible", Verification::MostPlausible),
     (
-        "verify the whole support",
+        "verify the whole support above 0.03",
         Verification::WholeSupport { price: 0.03 },
     ),
 ];

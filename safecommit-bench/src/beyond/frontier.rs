@@ -256,7 +256,8 @@ pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
              plausible world, or make the best probe over the whole support if it is worth more than a price; and they \
              reopen a plausible set that answers have refuted. conflict_abstention and scalar_confidence were tuned on \
              the frozen splits and promise nothing; scalar_confidence asks about the heaviest world until the share of \
-             an action passes. Risk control has a level of its own, {CONTROLLED}. One price was chosen on the frozen \
+             an action passes. Optimal probing and rollout minimise the expected cost until a \
+             certificate under the weights w, which need not raise TS here. Risk control has a level of its own, {CONTROLLED}. One price was chosen on the frozen \
              validation split: the smallest with at most {PROBES} mean probes there. What a policy does the same under a \
              larger budget stands once. Frontier: no other policy with the same score has at most its UCR, at least its TS \
              and at most its probes, and is better in one of them, on these means. {}",
@@ -272,9 +273,9 @@ pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
         "What more can be had",
         &format!(
             "Some policies at alpha {} with at most {STATED} probes, of all in [BEYOND.md](BEYOND.md); risk control has a \
-             level of its own. Every figure is new. How a score is split over the four terms that the learned scores \
-             read was set, and tells deceptive worlds apart almost everywhere; the one of all worlds can be moved by \
-             whoever adds worlds. {}",
+             level of its own. Every figure is new. The learned scores rest on an assumed split of the score into four \
+             terms that tells deceptive worlds apart almost everywhere; the one of all worlds can be moved by whoever adds \
+             worlds. {}",
             experiments.alpha,
             crate::tables::UNITS
         ),
@@ -365,7 +366,7 @@ fn claims(rows: &[Row], alpha: Alpha, price: f64) -> Result<Vec<Claim>, StudyErr
             claim(
                 "UCR of every certificate policy under every budget is at most its level + 3 s.e.",
                 format!(
-                    "closest {} at {} ({}, at most {} probes)",
+                    "closest {} at level {} per cent ({}, at most {} probes)",
                     written(row.summary.ucr),
                     100.0 * level(row.policy),
                     row.policy.name(),

@@ -23,6 +23,16 @@ struct Condition {
     random_costs: bool,
 }
 
+impl Condition {
+    fn name(self) -> String {
+        let costs = if self.random_costs { "random" } else { "unit" };
+        let threshold = self
+            .alpha
+            .map_or("unbounded".to_owned(), |alpha| format!("alpha {alpha}"));
+        format!("{threshold}, {costs} costs")
+    }
+}
+
 /// The condition in which greedy has to be near the optimum.
 const PAPER: Condition = Condition {
     alpha: Some("0.05"),
@@ -164,7 +174,10 @@ fn claims(ratios: &[[Estimate; CONDITIONS.len()]; Rule::ALL.len()]) -> Vec<Claim
         .filter(|(_, greedy, _)| *greedy > FAR)
         .collect();
     let written = lost.iter().map(|(at, greedy, rollout)| {
-        format!("{greedy:.3} against {rollout:.3} in setting {}", at + 1)
+        format!(
+            "{greedy:.3} against {rollout:.3} ({})",
+            CONDITIONS[*at].name()
+        )
     });
     let evidence = match lost.len() {
         0 => "greedy loses no more than that anywhere".to_owned(),
