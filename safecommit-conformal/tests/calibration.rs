@@ -315,3 +315,52 @@ proptest! {
         }
     }
 }
+
+/// The rank of the threshold of the scores 1 to n, exactly, where libraries that were run on the same scores gave another
+/// one: MAPIE 1.5.0, crepes 0.9.1, torchcp 1.2.1, scirs2-stats 0.6.5 and conformal-prediction 2.0.0 lose it to
+/// rounding, or take the largest score where no score is enough.
+#[test]
+fn ranks_are_exact_where_libraries_differ() {
+    let unbounded = None;
+    let rows: [(u32, &str, Option<u32>, &str); 7] = [
+        (9, "0.1", Some(9), "crepes: unbounded"),
+        (8, "0.1", unbounded, "scirs2-stats, conformal-prediction: 8"),
+        (4, "0.2", Some(4), "crepes: unbounded"),
+        (
+            19,
+            "0.1",
+            Some(18),
+            "MAPIE 1.5.0, crepes, conformal-prediction: 19",
+        ),
+        (
+            39,
+            "0.1",
+            Some(36),
+            "MAPIE 1.5.0, crepes, conformal-prediction: 37",
+        ),
+        (
+            999,
+            "0.059",
+            Some(941),
+            "torchcp, scirs2-stats, conformal-prediction: 942",
+        ),
+        (
+            9999,
+            "0.0003",
+            Some(9997),
+            "(n + 1) - floor((n + 1) alpha) in doubles: 9998",
+        ),
+    ];
+    for (n, alpha, rank, others) in rows {
+        let scores: Vec<CalibrationScore> = (1..=n)
+            .map(|score| Score::new(f64::from(score)).unwrap().into())
+            .collect();
+        let calibration = Calibration::split_conformal(alpha.parse().unwrap(), &scores);
+        let threshold = calibration.threshold().finite().map(Score::value);
+        assert_eq!(
+            threshold,
+            rank.map(f64::from),
+            "n {n}, alpha {alpha}; {others}"
+        );
+    }
+}
