@@ -70,6 +70,7 @@ impl Executor {
 
     /// Takes the target away from its name, and makes sure that it was the right thing in the right place.
     fn hide(&self, target: &Target, hidden: &Target, old: &Identity) -> Result<(), ExecuteError> {
+        self.check_ancestry(target)?;
         place::rename_new(target, hidden).map_err(|errno| leaving(errno, target))?;
         self.check_ancestry(target)?;
         match hidden.identity(&self.limits)? {
@@ -139,7 +140,17 @@ impl Executor {
         place::remove(hidden)
     }
 
-    /// Refuses a directory that was moved out of the workspace, or that is or lies in the state directory.
+    /// Refuses a directory on another mount than the workspace: what is mounted may lie anywhere.
+    pub(super) fn check_mount(&self, target: &Target) -> Result<(), ExecuteError> {
+        if target.place() == self.workspace.status().place() {
+            Ok(())
+        } else {
+            Err(ExecuteError::Mount(target.relative().to_owned()))
+        }
+    }
+
+    /// Refuses a directory that was moved out of the workspace, that is or lies in the state directory, or that is on
+    /// another mount.
     pub(super) fn check_ancestry(&self, target: &Target) -> Result<(), ExecuteError> {
         let object = |status: &crate::files::Status| (status.device, status.inode);
         let (workspace, state) = (object(self.workspace.status()), object(self.state.status()));
@@ -151,6 +162,7 @@ impl Executor {
         if found.in_state {
             return Err(ExecuteError::Protected(target.relative().to_owned()));
         }
+        self.check_mount(target)?;
         if !found.in_workspace {
             return Err(ExecuteError::Changed(target.relative().to_owned()));
         }

@@ -68,8 +68,8 @@ pub enum ExecuteError {
     /// A target that is, contains or lies in the state directory.
     #[error("`{0}` touches the state of the executor")]
     Protected(String),
-    /// A target that is or contains a mount.
-    #[error("`{0}` is or contains a mount")]
+    /// A target that is, contains or lies in a mount.
+    #[error("`{0}` is, contains or lies in a mount")]
     Mount(String),
     /// A move to another file system.
     #[error("`{from}` and `{to}` are on different file systems: write there, then delete here")]

@@ -82,7 +82,8 @@ use crate::files::{Kind, Limits, Target, Workspace};
 /// # What is not kept
 ///
 /// An overwritten file is another inode: its other names (hard links) keep the old content. A copy across file systems
-/// has no hard links and no holes. A whole directory is moved, never merged.
+/// has no hard links and no holes. A whole directory is moved, never merged. Nothing is done on a mount below the
+/// workspace: what is mounted may lie anywhere.
 pub struct Executor {
     pub(super) workspace: Workspace,
     pub(super) state: Workspace,
@@ -169,8 +170,8 @@ impl Executor {
             .collect();
         let mut settled = Vec::new();
         for (entry, begun) in begun {
-            let places = self.places_of(&begun)?;
-            let resolution = self.settle(entry, &begun, places.as_ref());
+            let places = self.places_of(&begun);
+            let resolution = places.and_then(|places| self.settle(entry, &begun, places.as_ref()));
             let resolution = resolution.map_err(|cause| ExecuteError::Unsettled {
                 entry,
                 cause: Box::new(cause),

@@ -15,15 +15,16 @@ use super::record::{Effect, Source};
 use crate::files::{FileError, Identity, Kind, Target};
 
 impl Executor {
-    /// Opens the places of an entry; `None` if a directory on the way is gone or not what it was.
+    /// Opens the places of an entry; `None` if a directory on the way is gone or not what it was. What a mount covers
+    /// now cannot be settled, and waits.
     pub(super) fn places_of(&self, entry: &Entry) -> Result<Option<Places>, ExecuteError> {
         let (path, to) = entry.effect.paths();
         let open = |path: &str| match self.workspace.target(path) {
-            Ok(target) => Ok(Some(target)),
+            Ok(target) => self.check_mount(&target).map(|()| Some(target)),
             Err(FileError::Missing(_) | FileError::NotADirectory(_) | FileError::Link(_)) => {
                 Ok(None)
             }
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         };
         let Some(target) = open(path)? else {
             return Ok(None);

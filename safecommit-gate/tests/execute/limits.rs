@@ -196,17 +196,15 @@ fn mounts_are_neither_moved_nor_entered() {
         let error = act(&mut executor, action).unwrap_err();
         assert!(matches!(error, ExecuteError::Mount(_)), "{error}");
     }
-    let across = act(&mut executor, rename("folder/file", "folder/mounted/file")).unwrap_err();
-    assert!(
-        matches!(across, ExecuteError::OtherFileSystem { .. }),
-        "{across}"
-    );
-    // A trash across file systems serves what is on the mount.
-    let entry = act(&mut executor, delete("folder/mounted/inside"))
-        .unwrap()
-        .entry;
-    assert!(!scene.path("folder/mounted/inside").exists());
-    executor.restore(entry).unwrap();
+    // What is on the mount is not of the workspace.
+    for action in [
+        rename("folder/file", "folder/mounted/file"),
+        delete("folder/mounted/inside"),
+        write("folder/mounted/made", "new"),
+    ] {
+        let error = act(&mut executor, action).unwrap_err();
+        assert!(matches!(error, ExecuteError::Mount(_)), "{error}");
+    }
     assert_eq!(
         std::fs::read(scene.path("folder/mounted/inside")).unwrap(),
         b"precious"

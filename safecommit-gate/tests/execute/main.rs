@@ -5,5 +5,6 @@
 mod actions;
 mod crash;
 mod limits;
+mod mounts;
 mod paths;
 mod support;
