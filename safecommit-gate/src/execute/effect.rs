@@ -36,9 +36,10 @@ impl Executor {
                 self.stow(entry, hidden)
             }
             Effect::Put { new, .. } => {
-                self.stage(entry, new, hidden, content, None)?;
+                let staged = self.stage(entry, new, hidden, content, None)?;
                 self.check_ancestry(target)?;
-                place::rename_new(hidden, target).map_err(|errno| arriving(errno, target))
+                place::rename_new(hidden, target).map_err(|errno| arriving(errno, target))?;
+                self.expect_arrived(target, hidden, &staged)
             }
             Effect::Replace { old, new, .. } => {
                 let staged = self.stage(entry, new, hidden, content, Some(target))?;
@@ -47,6 +48,7 @@ impl Executor {
                 }
                 self.check_ancestry(target)?;
                 place::exchange(hidden, target).map_err(|errno| leaving(errno, target))?;
+                self.check_ancestry(target)?;
                 let was = hidden.identity(&self.limits)?;
                 if was.as_ref() != Some(old) || !place::is_object(target, &staged)? {
                     return Err(ExecuteError::Changed(shown()));
@@ -63,9 +65,26 @@ impl Executor {
                         to: to.relative().to_owned(),
                     },
                     errno => arriving(errno, to),
-                })
+                })?;
+                self.expect_arrived(to, hidden, old)
             }
         }
+    }
+
+    /// Makes sure that what arrived at `at` is in the workspace. If not, it is hidden again, and so can be settled.
+    fn expect_arrived(
+        &self,
+        at: &Target,
+        hidden: &Target,
+        arrived: &Identity,
+    ) -> Result<(), ExecuteError> {
+        let Err(left) = self.check_ancestry(at) else {
+            return Ok(());
+        };
+        if place::is_object(at, arrived)? {
+            place::rename_new(at, hidden).map_err(|errno| leaving(errno, at))?;
+        }
+        Err(left)
     }
 
     /// Takes the target away from its name, and makes sure that it was the right thing in the right place.
