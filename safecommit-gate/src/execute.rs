@@ -15,6 +15,8 @@ mod journal;
 #[cfg(target_os = "linux")]
 mod place;
 #[cfg(target_os = "linux")]
+mod probed;
+#[cfg(target_os = "linux")]
 mod record;
 #[cfg(target_os = "linux")]
 mod release;
@@ -33,6 +35,8 @@ pub use action::{ActionError, Content, FileAction, Proposal, ReleaseContext, Tar
 pub use error::ExecuteError;
 #[cfg(target_os = "linux")]
 pub use executor::Executor;
+#[cfg(target_os = "linux")]
+pub use probed::Probed;
 pub use receipt::{JournalEntry, Receipt, Resolution};
 #[cfg(target_os = "linux")]
 pub use release::Authority;

@@ -48,7 +48,7 @@ pub enum ExecuteError {
     /// One action of this proposal was released before.
     #[error("the proposal was released before, as entry {0}")]
     ReleasedBefore(u64),
-    /// Nothing says what was probed, or a write says that something was there.
+    /// Nothing was probed where something has to be, something where nothing may be, or other paths.
     #[error("a {action} needs {needs}")]
     Probed {
         /// The name of the action.
@@ -59,6 +59,9 @@ pub enum ExecuteError {
     /// What is there is not what was probed.
     #[error("`{0}` is not what was probed")]
     Changed(String),
+    /// The directory that a path is in is not the one that was probed.
+    #[error("`{0}` is in another directory than the one that was probed")]
+    OtherDirectory(String),
     /// Something is where nothing may be.
     #[error("something is at `{0}`, and nothing may be")]
     Occupied(String),

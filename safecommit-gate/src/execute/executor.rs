@@ -38,8 +38,8 @@ use crate::files::{Kind, Limits, Target, Workspace};
 ///     evidence: Digest::of_bytes(b"what was known"),
 /// };
 /// let delete = FileAction::Delete { path: TargetPath::new("out.txt")? };
+/// let probed = delete.probe(&workspace, &Limits::default())?;
 /// let proposal = Proposal::new(context, vec![delete])?;
-/// let probed = workspace.target("out.txt")?.identity(&Limits::default())?;
 ///
 /// let mut problem = Problem::new(proposal.subject());
 /// let action = problem.add_action(Action::default())?;
@@ -52,7 +52,7 @@ use crate::files::{Kind, Limits, Target, Workspace};
 ///
 /// let mut executor = Executor::open(workspace, folder.path().join("state"))?;
 /// let authority = Authority::Controller(&mut controller);
-/// let receipt = executor.execute(certificate, authority, &proposal, action, probed.as_ref())?;
+/// let receipt = executor.execute(certificate, authority, &proposal, action, &probed)?;
 /// assert!(!folder.path().join("project/out.txt").exists());
 /// executor.restore(receipt.entry)?;
 /// assert_eq!(std::fs::read_to_string(folder.path().join("project/out.txt"))?, "42");

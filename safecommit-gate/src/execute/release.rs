@@ -7,6 +7,7 @@ use super::action::{Content, FileAction, Proposal};
 use super::effect::Places;
 use super::error::ExecuteError;
 use super::executor::Executor;
+use super::probed::Probed;
 use super::receipt::{Receipt, Resolution};
 use super::record::{Effect, Record, Source};
 use crate::files::{Digest, Identity, Kind, Target, walk};
@@ -35,8 +36,8 @@ pub enum Authority<'a, 'p> {
 impl Executor {
     /// Executes one action of a proposal, if the certificate is for it and what was probed is still there.
     ///
-    /// `probed` is the identity that the decision rests on: of what is deleted, overwritten or moved, and `None` for a
-    /// write, before which nothing may be there.
+    /// `probed` is what the decision rests on ([`FileAction::probe`]): what is deleted, overwritten or moved, with the
+    /// directories of both ends, or before a write that nothing is there, and in which directory.
     ///
     /// # Errors
     ///
@@ -48,7 +49,7 @@ impl Executor {
         authority: Authority<'_, '_>,
         proposal: &Proposal,
         action: usize,
-        probed: Option<&Identity>,
+        probed: &Probed,
     ) -> Result<Receipt, ExecuteError> {
         self.expect_settled()?;
         let expected = self.workspace.path().display().to_string();
@@ -72,13 +73,13 @@ impl Executor {
             return Err(ExecuteError::ReleasedBefore(before));
         }
         let (effect, content) = self.effect_of(wanted, probed)?;
-        self.begin(Some(subject), None, effect, content)
+        self.begin(Some((subject, probed)), None, effect, content)
     }
 
     /// Checks that what was expected is there, announces the effect, causes it, and says how it ended.
     pub(super) fn begin(
         &mut self,
-        subject: Option<Digest>,
+        released: Option<(Digest, &Probed)>,
         undoes: Option<u64>,
         effect: Effect,
         content: Option<&Content>,
@@ -89,6 +90,9 @@ impl Executor {
         let to = to.map(|to| self.workspace.target(to)).transpose()?;
         for target in [Some(&target), to.as_ref()].into_iter().flatten() {
             self.check_ancestry(target)?;
+        }
+        if let Some((_, probed)) = released {
+            probed.expect_directories(&target, to.as_ref())?;
         }
         match &effect {
             Effect::Put { .. } => expect_nothing(&target)?,
@@ -115,7 +119,7 @@ impl Executor {
         let entry = self.journal.next_entry();
         self.journal.append(Record::Intent {
             entry,
-            subject,
+            subject: released.map(|(subject, _)| subject),
             undoes,
             effect: Box::new(effect.clone()),
         })?;
@@ -187,15 +191,19 @@ impl Executor {
     fn effect_of<'p>(
         &self,
         action: &'p FileAction,
-        probed: Option<&Identity>,
+        probed: &Probed,
     ) -> Result<(Effect, Option<&'p Content>), ExecuteError> {
         let path = action.path().to_string();
         let needs = |needs| ExecuteError::Probed {
             action: action.name(),
             needs,
         };
+        if !probed.is_of(action) {
+            return Err(needs("what was probed at its own paths"));
+        }
         let there = || {
             probed
+                .identity()
                 .cloned()
                 .ok_or_else(|| needs("the identity of what was probed"))
         };
@@ -228,7 +236,7 @@ impl Executor {
                 };
                 (Effect::Replace { path, old, new }, Some(content))
             }
-            FileAction::Write { .. } if probed.is_some() => {
+            FileAction::Write { .. } if probed.identity().is_some() => {
                 return Err(needs("nothing at its path"));
             }
             FileAction::Write { content, .. } => {

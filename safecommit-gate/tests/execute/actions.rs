@@ -98,10 +98,15 @@ fn nothing_is_done_unless_what_was_probed_is_there() {
             let proposal = propose(&executor, vec![action.clone()]);
             scene.write("file", "odd");
             let before = scene.tree();
-            let refused = release(&mut executor, &proposal, probed.as_ref()).unwrap_err();
+            let refused = release(&mut executor, &proposal, &probed).unwrap_err();
             assert!(matches!(refused, ExecuteError::Changed(_)), "{refused}");
+            // There was nothing when it was probed.
+            let (file, aside) = (scene.path("file"), scene.path("aside"));
+            std::fs::rename(&file, &aside).unwrap();
+            let probed = probe(&executor, &action);
+            std::fs::rename(&aside, &file).unwrap();
             let proposal = propose(&executor, vec![action, delete("link")]);
-            let missing = release(&mut executor, &proposal, None);
+            let missing = release(&mut executor, &proposal, &probed);
             assert!(matches!(missing, Err(ExecuteError::Probed { .. })));
             assert_eq!(scene.tree(), before);
         }
@@ -109,15 +114,17 @@ fn nothing_is_done_unless_what_was_probed_is_there() {
         let probed = probe(&executor, &delete("folder"));
         scene.write("folder/deeper/b", "changed");
         let proposal = propose(&executor, vec![delete("folder")]);
-        let refused = release(&mut executor, &proposal, probed.as_ref()).unwrap_err();
+        let refused = release(&mut executor, &proposal, &probed).unwrap_err();
         assert_eq!(refused.to_string(), "`folder` is not what was probed");
         let occupied = act(&mut executor, rename("file", "link")).unwrap_err();
         assert_eq!(
             occupied.to_string(),
             "something is at `link`, and nothing may be"
         );
-        let proposal = propose(&executor, vec![write("file", "over it")]);
-        let occupied = release(&mut executor, &proposal, None).unwrap_err();
+        let probed = probe(&executor, &write("late", "over it"));
+        let proposal = propose(&executor, vec![write("late", "over it")]);
+        scene.write("late", "somebody else's");
+        let occupied = release(&mut executor, &proposal, &probed).unwrap_err();
         assert!(matches!(occupied, ExecuteError::Occupied(_)), "{occupied}");
         let not_a_file = act(&mut executor, overwrite("link", "through it")).unwrap_err();
         assert_eq!(not_a_file.to_string(), "`link` is no regular file");
@@ -145,7 +152,7 @@ fn a_certificate_is_good_for_one_proposal_one_action_and_once() {
             panic!("one action is safe");
         };
         let authority = Authority::Controller(&mut controller);
-        executor.execute(certificate, authority, &proposal, asked, probed.as_ref())
+        executor.execute(certificate, authority, &proposal, asked, &probed)
     };
     let other = attempt(Subject([7; 32]), 0, 0).unwrap_err();
     assert!(matches!(
@@ -167,7 +174,7 @@ fn a_certificate_is_good_for_one_proposal_one_action_and_once() {
     executor.restore(entry).unwrap();
     drop(executor);
     let mut executor = scene.open();
-    let twice = release(&mut executor, &proposal, probed.as_ref()).unwrap_err();
+    let twice = release(&mut executor, &proposal, &probed).unwrap_err();
     assert!(matches!(twice, ExecuteError::ReleasedBefore(1)), "{twice}");
 }
 
@@ -190,7 +197,7 @@ fn a_request_is_bound_by_the_names_of_its_actions() {
             case,
             calibration: None,
         };
-        executor.execute(certificate, authority, &proposal, 0, probed.as_ref())
+        executor.execute(certificate, authority, &proposal, 0, &probed)
     };
     let other = {
         let context = proposal.context().clone();

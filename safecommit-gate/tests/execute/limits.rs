@@ -227,7 +227,7 @@ fn mounts_are_neither_moved_nor_entered() {
     ] {
         let probed = probe(&executor, &action);
         let proposal = propose(&executor, vec![action]);
-        let error = release(&mut executor, &proposal, probed.as_ref()).unwrap_err();
+        let error = release(&mut executor, &proposal, &probed).unwrap_err();
         assert!(matches!(error, ExecuteError::Protected(_)), "{error}");
     }
     assert_eq!(tree(&scene.state), before);

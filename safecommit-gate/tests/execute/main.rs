@@ -4,6 +4,7 @@
 
 mod actions;
 mod crash;
+mod directories;
 mod limits;
 mod mounts;
 mod paths;

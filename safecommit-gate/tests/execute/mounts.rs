@@ -73,7 +73,7 @@ fn bound_after_the_probes() {
         "folder/secret",
     ];
     for ((proposal, probed), path) in certified.iter().zip(paths) {
-        let error = release(&mut executor, proposal, probed.as_ref()).unwrap_err();
+        let error = release(&mut executor, proposal, probed).unwrap_err();
         expect_refused(&error, path);
     }
     assert_eq!((scene.tree(), scene.outside()), (before, outside));

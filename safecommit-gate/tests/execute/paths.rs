@@ -1,9 +1,9 @@
 //! Paths of targets.
 
 use proptest::prelude::*;
-use safecommit_gate::{ExecuteError, TargetPath};
+use safecommit_gate::{FileError, Limits, TargetPath};
 
-use crate::support::{Scene, path, propose, release, tree, write};
+use crate::support::{Scene, path, tree, write};
 
 #[test]
 fn paths_have_one_spelling_or_none() {
@@ -26,12 +26,12 @@ fn paths_have_one_spelling_or_none() {
     // Every component of the longest is asked for, and one error comes back.
     let scene = Scene::new();
     let deep = write(&"a/".repeat(2047), "");
-    let mut executor = scene.open();
-    let proposal = propose(&executor, vec![deep]);
-    assert!(matches!(
-        release(&mut executor, &proposal, None),
-        Err(ExecuteError::File(_))
-    ));
+    let executor = scene.open();
+    let probed = deep.probe(executor.workspace(), &Limits::default());
+    assert!(
+        matches!(probed, Err(FileError::TooLong { .. })),
+        "{probed:?}"
+    );
     assert_eq!(tree(&scene.path("")).len(), 1);
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use safecommit_conformal::{Score, Threshold};
 use safecommit_core::{Action, Controller, Problem, Settings, Step};
 use safecommit_gate::{
-    Authority, Content, Digest, ExecuteError, Executor, FileAction, Identity, Limits, Proposal,
+    Authority, Content, Digest, ExecuteError, Executor, FileAction, Limits, Probed, Proposal,
     Receipt, ReleaseContext, TargetPath, Workspace,
 };
 use tempfile::TempDir;
@@ -153,16 +153,16 @@ pub(crate) fn propose(executor: &Executor, actions: Vec<FileAction>) -> Proposal
 }
 
 /// What a decision about this action would have probed.
-pub(crate) fn probe(executor: &Executor, action: &FileAction) -> Option<Identity> {
-    let target = executor.workspace().target(action.path().as_str()).unwrap();
-    target.identity(&Limits::default()).unwrap()
+pub(crate) fn probe(executor: &Executor, action: &FileAction) -> Probed {
+    let probed = action.probe(executor.workspace(), &Limits::default());
+    probed.unwrap()
 }
 
 /// Certifies the first action of the proposal and executes it.
 pub(crate) fn release(
     executor: &mut Executor,
     proposal: &Proposal,
-    probed: Option<&Identity>,
+    probed: &Probed,
 ) -> Result<Receipt, ExecuteError> {
     let mut problem = Problem::new(proposal.subject());
     let action = problem.add_action(Action::default()).unwrap();
@@ -186,5 +186,5 @@ pub(crate) fn release(
 pub(crate) fn act(executor: &mut Executor, action: FileAction) -> Result<Receipt, ExecuteError> {
     let probed = probe(executor, &action);
     let proposal = propose(executor, vec![action]);
-    release(executor, &proposal, probed.as_ref())
+    release(executor, &proposal, &probed)
 }
