@@ -50,7 +50,9 @@ impl Executor {
                 place::exchange(hidden, target).map_err(|errno| leaving(errno, target))?;
                 self.check_ancestry(target)?;
                 let was = hidden.identity(&self.limits)?;
-                if was.as_ref() != Some(old) || !place::is_object(target, &staged)? {
+                if !was.is_some_and(|was| was.is_renamed(old))
+                    || !place::is_object(target, &staged)?
+                {
                     return Err(ExecuteError::Changed(shown()));
                 }
                 self.stow(entry, hidden)
@@ -93,7 +95,7 @@ impl Executor {
         place::rename_new(target, hidden).map_err(|errno| leaving(errno, target))?;
         self.check_ancestry(target)?;
         match hidden.identity(&self.limits)? {
-            Some(found) if found == *old => Ok(()),
+            Some(found) if found.is_renamed(old) => Ok(()),
             _ => Err(ExecuteError::Changed(target.relative().to_owned())),
         }
     }

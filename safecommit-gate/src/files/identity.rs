@@ -46,6 +46,10 @@ pub struct Identity {
     pub size: u64,
     /// The time of the last change of the content: seconds since 1970 and nanoseconds.
     pub modified: (i64, u32),
+    /// The time of the last change of content, owner, mode or name, which no program can set: seconds since 1970 and
+    /// nanoseconds, as fine as the file system keeps it, which may be some milliseconds. It tells of a thing that was
+    /// away and came back.
+    pub changed: (i64, u32),
     /// Permission, set-id and sticky bits.
     pub mode: u32,
     /// The user that owns it.
@@ -104,6 +108,7 @@ impl Target {
             kind: first.kind,
             size: first.size,
             modified: first.modified,
+            changed: first.changed,
             mode: first.mode,
             owner: first.owner,
             group: first.group,
@@ -126,14 +131,25 @@ impl Identity {
         for number in [self.device, self.inode, self.size] {
             hash.update(number.to_le_bytes());
         }
-        add_time_and_owner(
+        add_times_and_owner(
             &mut hash,
-            self.modified,
+            [self.modified, self.changed],
             [self.mode, self.owner, self.group],
         );
         add_content(&mut hash, self.content);
         add_content(&mut hash, self.tree);
         Digest(hash.finalize().into())
+    }
+
+    /// Whether it is the other one under another name: all but the time of the last change of the thing itself, which a
+    /// new name changes on most file systems.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_renamed(&self, other: &Self) -> bool {
+        let renamed = Self {
+            changed: other.changed,
+            ..self.clone()
+        };
+        renamed == *other
     }
 
     /// Whether it is the same object as another identity is of, whatever has changed in it: device and inode.
@@ -236,17 +252,19 @@ fn add_identity(hash: &mut Sha256, status: &Status, content: Option<Digest>) {
     for number in [status.device, status.inode, status.size] {
         hash.update(number.to_le_bytes());
     }
-    add_time_and_owner(
+    add_times_and_owner(
         hash,
-        status.modified,
+        [status.modified, status.changed],
         [status.mode, status.owner, status.group],
     );
     add_content(hash, content);
 }
 
-fn add_time_and_owner(hash: &mut Sha256, modified: (i64, u32), numbers: [u32; 3]) {
-    hash.update(modified.0.to_le_bytes());
-    hash.update(modified.1.to_le_bytes());
+fn add_times_and_owner(hash: &mut Sha256, times: [(i64, u32); 2], numbers: [u32; 3]) {
+    for (seconds, nanoseconds) in times {
+        hash.update(seconds.to_le_bytes());
+        hash.update(nanoseconds.to_le_bytes());
+    }
     for number in numbers {
         hash.update(number.to_le_bytes());
     }

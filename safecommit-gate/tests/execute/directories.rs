@@ -1,4 +1,4 @@
-//! A path that leads to another directory than the one that was probed.
+//! A path that leads to another directory than the one that was probed, or did so meanwhile to another thing.
 
 use std::fs::rename as swap;
 
@@ -55,6 +55,38 @@ fn another_name_of_the_same_file_is_not_what_was_probed() {
         rename("harmless/there", "elsewhere"),
     ] {
         certified_before_the_swap(action);
+    }
+}
+
+#[test]
+fn what_was_away_while_it_was_probed_is_not_what_was_probed() {
+    for (swapped, probed) in [
+        ("harmless/there", "harmless/there"),
+        ("harmless/there", "harmless"),
+        ("harmless", "harmless"),
+    ] {
+        for action in [delete(probed), rename(probed, "elsewhere")] {
+            let scene = scene();
+            let mut executor = scene.open();
+            let certified = probe(&executor, &action);
+            let proposal = propose(&executor, vec![action.clone()]);
+            // Longer than between two times that the file system tells apart.
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            // Whatever else is probed now is about something else.
+            swap(scene.path(swapped), scene.path("aside")).unwrap();
+            swap(scene.path("hooks"), scene.path(swapped)).unwrap();
+            swap(scene.path(swapped), scene.path("hooks")).unwrap();
+            swap(scene.path("aside"), scene.path(swapped)).unwrap();
+            let before = scene.tree();
+            let error = release(&mut executor, &proposal, &certified).unwrap_err();
+            assert!(
+                matches!(&error, ExecuteError::Changed(path) if path == probed),
+                "{error}"
+            );
+            assert_eq!(scene.tree(), before);
+            assert!(executor.entries().is_empty());
+            act(&mut executor, action).unwrap();
+        }
     }
 }
 
