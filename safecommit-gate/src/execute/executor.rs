@@ -111,6 +111,8 @@ impl Executor {
         lock_in_time(&lock, &shown)?;
         make_directory(&state.target("trash")?)?;
         let mut journal = Journal::read(open_file(&state, "journal")?)?;
+        // If the journal was lost, what an earlier one brought to the trash is still there, and stays.
+        journal.number_above(last_slot(&state)?);
         let expected = workspace.path().display().to_string();
         match journal.workspace() {
             None => {
@@ -200,6 +202,15 @@ impl Executor {
         Ok(item.status()?.is_some().then_some(item))
     }
 
+    /// Refuses a slot in the trash that is there before its entry is.
+    pub(super) fn expect_no_slot(&self, entry: u64) -> Result<(), ExecuteError> {
+        let slot = self.state.target(format!("trash/{entry}"))?;
+        match slot.status()? {
+            Some(_) => Err(ExecuteError::Occupied(slot.relative().to_owned())),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn make_slot(&self, entry: u64) -> Result<(), ExecuteError> {
         make_directory(&self.state.target(format!("trash/{entry}"))?)
     }
@@ -245,6 +256,14 @@ fn open_state(workspace: &Workspace, path: &Path) -> Result<Workspace, ExecuteEr
         return Err(ExecuteError::StateExposed(path.display().to_string()));
     }
     Ok(state)
+}
+
+/// The highest number of a slot in the trash.
+fn last_slot(state: &Workspace) -> Result<u64, ExecuteError> {
+    let item = state.target("trash/item")?;
+    let names = place::names(item.parent()).map_err(ExecuteError::io("cannot read the trash"))?;
+    let numbers = names.iter().filter_map(|name| name.to_str()?.parse().ok());
+    Ok(numbers.max().unwrap_or(0))
 }
 
 /// Whether one directory is another one or beneath it.

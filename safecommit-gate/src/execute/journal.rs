@@ -30,6 +30,8 @@ pub(super) struct Entry {
 pub(super) struct Journal {
     file: File,
     length: u64,
+    /// The last number that the trash knows, whether or not the journal does.
+    above: u64,
     chain: Digest,
     entries: BTreeMap<u64, Entry>,
     workspace: Option<String>,
@@ -46,6 +48,7 @@ impl Journal {
         let mut journal = Self {
             file,
             length: 0,
+            above: 0,
             chain: Digest::of_bytes(b""),
             entries: BTreeMap::new(),
             workspace: None,
@@ -131,9 +134,13 @@ impl Journal {
     }
 
     pub(super) fn next_entry(&self) -> u64 {
-        self.entries
-            .last_key_value()
-            .map_or(1, |(last, _)| last.saturating_add(1))
+        let last = self.entries.last_key_value().map_or(0, |(&last, _)| last);
+        last.max(self.above).saturating_add(1)
+    }
+
+    /// Gives later entries numbers above this one.
+    pub(super) fn number_above(&mut self, last: u64) {
+        self.above = self.above.max(last);
     }
 
     fn cut(&mut self) -> Result<(), ExecuteError> {

@@ -174,7 +174,7 @@ fn remove_name(at: Name<'_>, place: crate::files::Place) -> Result<(), Errno> {
 }
 
 /// The names in a directory.
-fn names(directory: BorrowedFd<'_>) -> Result<Vec<std::ffi::OsString>, Errno> {
+pub(super) fn names(directory: BorrowedFd<'_>) -> Result<Vec<std::ffi::OsString>, Errno> {
     let mut names = Vec::new();
     for entry in rustix::fs::Dir::read_from(directory)? {
         let entry = entry?;

@@ -117,6 +117,7 @@ impl Executor {
             pause();
         }
         let entry = self.journal.next_entry();
+        self.expect_no_slot(entry)?;
         self.journal.append(Record::Intent {
             entry,
             subject: released.map(|(subject, _)| subject),

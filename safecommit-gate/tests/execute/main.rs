@@ -9,3 +9,4 @@ mod limits;
 mod mounts;
 mod paths;
 mod support;
+mod trash;
