@@ -84,9 +84,23 @@ impl FileSettings {
     }
 }
 
-/// Protected unless configured otherwise: the data of repositories and the settings of agents.
-pub const PROTECTED: [&str; 8] = [
-    ".git", ".hg", ".svn", ".jj", ".claude", ".codex", ".cursor", ".gemini",
+/// Protected unless configured otherwise: the data of repositories, the settings of agents and of the gate, and the
+/// places where one new file gives somebody access.
+pub const PROTECTED: [&str; 14] = [
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".mcp.json",
+    "CLAUDE.md",
+    "safecommit.toml",
+    ".ssh",
+    ".gnupg",
+    ".aws",
 ];
 
 /// Secret unless configured otherwise: the usual names of keys and passwords.
