@@ -19,7 +19,7 @@ use safecommit_gate::{
 const ACTIONS: [&str; 3] = ["delete", "overwrite", "move"];
 
 /// Name, values, whether the schema wants a Bool, and else the entity type.
-const FACTS: [(&str, &[&str], Option<&str>); 13] = [
+const FACTS: [(&str, &[&str], Option<&str>); 14] = [
     ("kind", &["file", "link"], Some("Kind")),
     ("location", &["inside", "outside"], Some("Location")),
     ("leaves_tree", &["no"], Some("Departure")),
@@ -32,6 +32,7 @@ const FACTS: [(&str, &[&str], Option<&str>); 13] = [
     ("reversible", &["no"], None),
     ("destination_kind", &["missing"], Some("Kind")),
     ("destination_location", &["inside"], Some("Location")),
+    ("destination_owner", &["own"], Some("Owner")),
     ("destination_protected", &["no"], None),
 ];
 

@@ -62,7 +62,8 @@ pub struct OfferedProbe {
 /// let mut controller =
 ///     Controller::start(assembled.problem(), &settings, Threshold::unbounded(), &mut workspace);
 /// let Step::Probe(choice) = controller.next_step() else { panic!("the worlds disagree") };
-/// controller.observe(choice.probe, assembled.outcome(choice.probe, &[("kind", "link")]))?;
+/// let outcome = assembled.outcome(choice.probe, &[("kind", "link")]).ok_or("it says nothing")?;
+/// controller.observe(choice.probe, outcome)?;
 /// let Step::Commit(certificate) = controller.next_step() else { panic!("one world is left") };
 /// assert_eq!(certificate.action(), 1); // to inspect, not to delete
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -241,24 +242,26 @@ impl Assembled {
     }
 
     /// The outcome of a probe that found these values, as [`safecommit_core::Controller::observe`] takes it. Values of
-    /// facts that the probe does not reveal say nothing. A combination that no enumerated world has, a value that is not
-    /// declared and a fact that is left out are the outcome that refutes all of these worlds: evidence that does not fit
-    /// any explanation ends in a fallback.
+    /// facts that the probe does not reveal say nothing. A combination that no enumerated world has and a value that is
+    /// not declared are the outcome that refutes all of these worlds: evidence that does not fit any explanation ends in
+    /// a fallback.
     ///
-    /// For a probe that is not one of the problem it is an outcome that the controller refuses.
+    /// `None` where a fact that the probe should reveal was not found, and for a probe that is not one of the problem:
+    /// then it removes nothing, and is to be reported as failed ([`safecommit_core::Controller::probe_failed`]).
     #[must_use]
-    pub fn outcome(&self, probe: usize, found: &[(&str, &str)]) -> usize {
-        let Some(answers) = self.probes.get(probe) else {
-            return usize::MAX;
-        };
-        let value = |fact: &usize| {
+    pub fn outcome(&self, probe: usize, found: &[(&str, &str)]) -> Option<usize> {
+        let answers = self.probes.get(probe)?;
+        let mut values = Vec::with_capacity(answers.facts.len());
+        for fact in &answers.facts {
             let fact = &self.facts.as_slice()[*fact];
             let (_, value) = found.iter().find(|(name, _)| *name == fact.name())?;
-            let position = fact.values().iter().position(|known| known == value)?;
-            u8::try_from(position).ok()
-        };
-        let values: Option<Vec<u8>> = answers.facts.iter().map(value).collect();
+            values.push(fact.values().iter().position(|known| known == value));
+        }
+        let values: Option<Vec<u8>> = values
+            .into_iter()
+            .map(|position| u8::try_from(position?).ok())
+            .collect();
         let known = values.and_then(|values| answers.combinations.get_index_of(&values));
-        known.unwrap_or(answers.combinations.len())
+        Some(known.unwrap_or(answers.combinations.len()))
     }
 }

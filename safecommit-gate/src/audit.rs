@@ -18,6 +18,11 @@
 //! have the [`LogKey`]. It cannot find that log *and* head were both put back to an older state together: keep the
 //! head where that cannot be done.
 //!
+//! Both heads of a record are synchronised with their directory before [`AuditLog::append`] returns, so no power loss
+//! brings an older one back. What is left: a process that ends between the commit and the second head, or whose append
+//! says [`AuditError::HeadNotSettled`], leaves the first one, which admits the log with and without that last record.
+//! Until the next append settles it, the removal of that one record is not found.
+//!
 //! # What a log tells
 //!
 //! [`AuditReader::replay`] takes every decision again; [`AuditReader::diagnose`] attributes failures to their causes,
@@ -132,7 +137,6 @@ impl AuditLog {
         };
         head::sync_directory_of(path)?;
         head::write(head, &key, &Head::settled(0, ChainHash::genesis()))?;
-        head::sync_directory_of(head)?;
         Ok(Self::new(connection, path, head, key))
     }
 

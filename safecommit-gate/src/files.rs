@@ -1,5 +1,6 @@
 //! Files beneath a workspace: handles, identities, facts and the probes that reveal them.
 
+mod age;
 mod copies;
 mod error;
 mod facts;

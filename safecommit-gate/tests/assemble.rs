@@ -136,10 +136,10 @@ fn decide(root: &Path, path: &str, limit: usize, threshold: &Threshold) -> Decid
                     Err(error) => ProbeOutcome::of_refused_path(error),
                 };
                 match &outcome {
-                    ProbeOutcome::Found(found) => {
-                        let outcome = assembled.outcome(choice.probe, found);
-                        controller.observe(choice.probe, outcome).unwrap();
-                    }
+                    ProbeOutcome::Found(found) => match assembled.outcome(choice.probe, found) {
+                        Some(outcome) => controller.observe(choice.probe, outcome).unwrap(),
+                        None => controller.probe_failed(choice.probe).unwrap(),
+                    },
                     _ => controller.probe_failed(choice.probe).unwrap(),
                 }
             }
@@ -252,4 +252,58 @@ fn what_does_not_fit_together_is_refused() {
         refused(1, Some(("kind", 0.0))),
         AssembleError::Problem(_)
     ));
+}
+
+/// What an answer says of the worlds: one combination of values, none that anybody proposed, or nothing at all.
+#[test]
+fn an_answer_that_leaves_a_fact_open_says_nothing() {
+    let facts = file_facts().unwrap();
+    let support =
+        Support::enumerate(&facts, &beliefs(), &[], &ScoreWeights::EQUAL, 100_000).unwrap();
+    let delete = ActionDescription::new("delete", "agent", "a").with("path", "a");
+    let map = SafetyPolicies::for_files()
+        .unwrap()
+        .bind(&facts, &[delete])
+        .unwrap();
+    let worlds: Vec<Assignment> = support
+        .worlds()
+        .iter()
+        .map(|world| world.assignment.clone())
+        .collect();
+    let table = map.evaluate(&worlds).unwrap();
+    let look = OfferedProbe {
+        id: "look".to_owned(),
+        cost: 1.0,
+        error_rate: 0.0,
+        reveals: vec!["kind".to_owned(), "owner".to_owned()],
+    };
+    let assembled = Assembled::new(
+        Subject([0; 32]),
+        &facts,
+        &support,
+        &table,
+        &[Action::default()],
+        &[look],
+    )
+    .unwrap();
+    // Three kinds and two owners were proposed.
+    let outcome = |found: &[(&str, &str)]| assembled.outcome(0, found);
+    let known = outcome(&[("owner", "own"), ("kind", "link")]);
+    assert!(known.is_some_and(|known| known < 6));
+    assert_eq!(
+        outcome(&[("kind", "file"), ("owner", "own")]),
+        Some(6),
+        "nobody proposed a file"
+    );
+    assert_eq!(
+        outcome(&[("kind", "socket"), ("owner", "own")]),
+        Some(6),
+        "no kind that is declared"
+    );
+    assert_eq!(outcome(&[("kind", "link")]), None);
+    assert_eq!(outcome(&[]), None);
+    assert_eq!(
+        assembled.outcome(1, &[("kind", "link"), ("owner", "own")]),
+        None
+    );
 }

@@ -267,6 +267,66 @@ fn what_was_changed_since_the_memory_is_told_by_a_time_that_cannot_be_set_back()
     }
 }
 
+/// Settings with a memory of now, which nothing before or after is near to.
+fn remembering_now() -> FileSettings {
+    let mut settings = settings();
+    std::thread::sleep(Duration::from_millis(50));
+    settings.memory = Some(Timestamp::now());
+    std::thread::sleep(Duration::from_millis(50));
+    settings
+}
+
+#[test]
+fn a_target_that_came_with_a_directory_on_its_way_is_not_said_to_be_unchanged() {
+    for way in ["", "a/", "a/b/"] {
+        let folder = tempfile::tempdir().unwrap();
+        let above = folder.path().join(way);
+        for name in ["cfg/deep", "other/deep"] {
+            fs::create_dir_all(above.join(name)).unwrap();
+            fs::write(above.join(name).join("x"), name).unwrap();
+        }
+        let settings = remembering_now();
+        let path = format!("{way}cfg/deep/x");
+        let age = || ask_with(folder.path(), &path, FileQuestion::Age, &settings);
+        assert_eq!(age(), "changed_since_memory=false");
+        fs::rename(above.join("cfg"), above.join("old")).unwrap();
+        fs::rename(above.join("other"), above.join("cfg")).unwrap();
+        // The time of the content can be set back, and tells nothing.
+        for folder in [&above, &above.join("cfg")] {
+            let folder = fs::File::open(folder).unwrap();
+            folder.set_modified(std::time::UNIX_EPOCH).unwrap();
+        }
+        let expected = format!("failed: `{way}cfg` may have been put there since the memory");
+        assert_eq!(age(), expected);
+        fs::write(above.join("cfg/deep/x"), "new").unwrap();
+        assert_eq!(age(), "changed_since_memory=true");
+    }
+}
+
+#[test]
+fn what_happens_beside_a_target_does_not_hide_that_it_is_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    fs::write(root.join("a/b/x"), "x").unwrap();
+    fs::write(root.join("top"), "x").unwrap();
+    let settings = remembering_now();
+    let age = |path| ask_with(root, path, FileQuestion::Age, &settings);
+    for beside in ["new", "a/b/new"] {
+        fs::write(root.join(beside), "new").unwrap();
+        assert_eq!(age("a/b/x"), "changed_since_memory=false", "{beside}");
+        assert_eq!(age("top"), "changed_since_memory=false", "{beside}");
+    }
+    // Now `a/b` may have been put into `a`: nothing is known.
+    fs::write(root.join("a/new"), "new").unwrap();
+    assert!(
+        age("a/b/x").starts_with("failed: `a` may"),
+        "{}",
+        age("a/b/x")
+    );
+    assert_eq!(age("top"), "changed_since_memory=false");
+}
+
 #[test]
 fn patterns_hold_for_a_path_for_what_is_below_and_for_where_a_link_leads() {
     let folder = tempfile::tempdir().unwrap();

@@ -293,6 +293,69 @@ fn a_damaged_repository_fails_and_removes_nothing() {
 }
 
 #[test]
+fn a_repository_that_git_cannot_use_is_not_passed_over_for_the_one_above() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    repository(root);
+    fs::write(root.join("file"), "same\n").unwrap();
+    git(root, &["add", "file"]);
+    git(root, &["commit", "-qm", "second"]);
+    fs::create_dir(root.join("sub")).unwrap();
+    fs::write(root.join("sub/file"), "same\n").unwrap();
+    assert_eq!(ask(root, "sub/file"), "tracked=untracked");
+
+    let invalid = root.join("sub/.git");
+    let fails = |how: &str| {
+        let said = ask(root, "sub/file");
+        assert!(
+            said.starts_with("failed: git cannot be used"),
+            "{how}: {said}"
+        );
+        assert_eq!(ask(root, "file"), "tracked=clean", "{how}");
+    };
+    fs::create_dir(&invalid).unwrap();
+    fails("an empty directory");
+    fs::write(invalid.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fails("a directory without objects");
+    fs::remove_dir_all(&invalid).unwrap();
+    fs::write(&invalid, "gitdir: none\n").unwrap();
+    fails("a file that names nothing");
+    fs::write(&invalid, "").unwrap();
+    fails("an empty file");
+    fs::remove_file(&invalid).unwrap();
+    symlink("none", &invalid).unwrap();
+    fails("a link to nothing");
+}
+
+#[test]
+fn a_work_tree_has_its_repository_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("root");
+    fs::create_dir(&root).unwrap();
+    repository(&root);
+    git(&root, &["worktree", "add", "-q", "../other", "-b", "other"]);
+    let other = folder.path().join("other");
+    assert!(other.join(".git").is_file());
+    assert_eq!(ask(&other, "src"), "tracked=clean");
+    fs::write(other.join("src/one"), "ONE\n").unwrap();
+    assert_eq!(ask(&other, "src"), "tracked=dirty");
+    assert_eq!(ask(&root, "src"), "tracked=clean");
+}
+
+#[test]
+fn the_repository_of_another_user_is_not_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    repository(root);
+    // Only a privileged user may give files away; for everybody else it is still one's own.
+    let expected = match std::os::unix::fs::chown(root.join(".git"), Some(12_345), None) {
+        Ok(()) => "failed: git cannot be used: the repository belongs to another user",
+        Err(_) => "tracked=clean",
+    };
+    assert_eq!(ask(root, "src"), expected);
+}
+
+#[test]
 fn no_probe_changes_anything() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("root");

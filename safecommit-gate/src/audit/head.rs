@@ -117,13 +117,21 @@ pub(super) fn read(path: &Path, key: &LogKey) -> Result<Head, AuditError> {
     file.open(key).map_err(problem)
 }
 
-/// Replaces the head. After a power loss the old or the new one is there, whole; surely the new one if it is pending.
-/// A settled one may be lost, for the pending one before it admits the same record.
+/// Replaces the head, durably: when this returns, a power loss leaves the new one. One during it leaves the old or
+/// the new one, whole. A settled head is as durable as a pending one: if the pending one could come back after its
+/// record was acknowledged, it would admit a log without that record.
 pub(super) fn write(path: &Path, key: &LogKey, head: &Head) -> Result<(), AuditError> {
-    let replaced = replace(path, key, head).and_then(|()| match head.next {
-        Some(_) => sync_directory_of(path),
-        None => Ok(()),
-    });
+    write_and(path, key, head, sync_directory_of)
+}
+
+/// Replaces the head, then has `sync` make its entry in the directory durable.
+fn write_and(
+    path: &Path,
+    key: &LogKey,
+    head: &Head,
+    sync: impl FnOnce(&Path) -> std::io::Result<()>,
+) -> Result<(), AuditError> {
+    let replaced = replace(path, key, head).and_then(|()| sync(path));
     replaced.map_err(|error| AuditError::Head {
         path: path.to_owned(),
         problem: error.to_string(),
@@ -238,6 +246,30 @@ mod tests {
         }
         let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    /// Were the settled one not made durable, a power loss could bring the pending one back, and the last record could
+    /// then be removed without a trace.
+    #[test]
+    fn every_head_is_made_durable_after_it_took_its_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("head");
+        let key = LogKey::from_bytes([1; 32]);
+        for next in [Some(hash(4)), None] {
+            let head = Head {
+                next,
+                ..Head::settled(3, hash(3))
+            };
+            let mut in_place = None;
+            write_and(&path, &key, &head, |path| {
+                in_place = Some(read(path, &key).unwrap());
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(in_place, Some(head.clone()));
+            let refused = write_and(&path, &key, &head, |_| Err(std::io::Error::other("full")));
+            assert!(matches!(refused, Err(AuditError::Head { .. })), "{next:?}");
+        }
     }
 
     /// A process that is killed between the commit of a record and the head leaves a pending head; so it does when

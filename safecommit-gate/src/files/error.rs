@@ -65,6 +65,9 @@ pub enum FileError {
     /// Something changed while it was read.
     #[error("`{0}` changed while it was read")]
     Changed(String),
+    /// A directory on the way that may have been put there since the memory.
+    #[error("`{0}` may have been put there since the memory")]
+    Replaced(String),
     /// More than the limits allow to look at.
     #[error("`{path}` has more than {limit} {unit}")]
     Limit {

@@ -17,7 +17,7 @@ use crate::fact::{Fact, FactError, Facts};
 /// | `writable_by` | `nobody`, `owner`, `others` | what its permission bits say; of a missing name, those of the directory |
 /// | `tracked` | `clean`, `dirty`, `untracked`, `none` | whether the last commit of a repository around it has its content |
 /// | `only_copy` | `true`, `false` | whether content of it is nowhere else in the workspace |
-/// | `changed_since_memory` | `true`, `false` | whether it was changed since the memory that names it |
+/// | `changed_since_memory` | `true`, `false` | whether it was changed, or is gone, since the memory that names it |
 /// | `protected` | `true`, `false` | whether it, or something below, matches the protected patterns |
 /// | `secret` | `true`, `false` | whether it, or something below, matches the secret patterns |
 /// | `reversible` | `true`, `false` | whether a staged move of it can be made, and so be undone |
@@ -84,9 +84,23 @@ impl FileSettings {
     }
 }
 
-/// Protected unless configured otherwise: the data of repositories and the settings of agents.
-pub const PROTECTED: [&str; 8] = [
-    ".git", ".hg", ".svn", ".jj", ".claude", ".codex", ".cursor", ".gemini",
+/// Protected unless configured otherwise: the data of repositories, the settings of agents and of the gate, and the
+/// places where one new file gives somebody access.
+pub const PROTECTED: [&str; 14] = [
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".mcp.json",
+    "CLAUDE.md",
+    "safecommit.toml",
+    ".ssh",
+    ".gnupg",
+    ".aws",
 ];
 
 /// Secret unless configured otherwise: the usual names of keys and passwords.

@@ -10,11 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
+use rustix::io::Errno;
+
 use self::command::{Git, Objects};
 use super::error::FileError;
 use super::handle::{Target, Workspace};
 use super::identity::read_file;
-use super::status::{self, Kind};
+use super::status::{self, Kind, Status};
 use super::tree::{Found, join, status_of_parent};
 use super::walk::{Budget, Entry, Limits, walk};
 
@@ -76,7 +78,8 @@ pub(crate) fn repository_facts(
 }
 
 /// The top directory of the repository that the target's directory is in, and the path of the target from there. A repository
-/// in the target itself goes with it, and holds nothing for it. As git does, it stops at the border of a file system.
+/// in the target itself goes with it, and holds nothing for it. As git does, it stops at the border of a file system. The first
+/// `.git` counts, valid or not: git passes over an invalid one, but what it then says of the names above is not about the target.
 fn top_of_repository(
     workspace: &Workspace,
     target: &Target,
@@ -88,9 +91,14 @@ fn top_of_repository(
     let mut at = super::handle::open_directory(target.parent(), ".").map_err(failed)?;
     let mut here = status_of_parent(target)?;
     loop {
-        if status::of_name(&at, here.place(), ".git").is_ok() {
-            below.reverse();
-            return Ok(Some((at, below.join(&b'/'))));
+        match status::of_name(&at, here.place(), ".git") {
+            Ok(repository) => {
+                check_owner(&here, &repository)?;
+                below.reverse();
+                return Ok(Some((at, below.join(&b'/'))));
+            }
+            Err(Errno::NOENT) => {}
+            Err(errno) => return Err(failed(errno)),
         }
         at = super::handle::open_directory(at.as_fd(), "..").map_err(failed)?;
         let above = status::of_handle(&at).map_err(failed)?;
@@ -100,6 +108,17 @@ fn top_of_repository(
         here = above;
         below.extend(names.pop());
     }
+}
+
+/// Git itself refuses the repositories of other users unless it is told where one is, as it is here.
+fn check_owner(top: &Status, repository: &Status) -> Result<(), FileError> {
+    let user = rustix::process::geteuid().as_raw();
+    if top.owner == user && repository.owner == user {
+        return Ok(());
+    }
+    Err(FileError::Git(
+        "the repository belongs to another user".to_owned(),
+    ))
 }
 
 /// A look at a target, name by name. What is committed needs two processes, anything else up to two more.

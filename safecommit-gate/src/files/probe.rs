@@ -8,7 +8,7 @@ use super::error::FileError;
 use super::facts::FileSettings;
 use super::handle::{Target, Workspace};
 use super::tree::{self, Found};
-use super::{git, staged};
+use super::{age, git, staged};
 use crate::fact::{Assignment, Facts};
 
 /// What a probe of a file asks. Each reveals its facts to the last one, or fails.
@@ -25,7 +25,8 @@ pub enum FileQuestion {
     Repository,
     /// Whether its content is elsewhere too: `only_copy`.
     Copies,
-    /// Whether it was changed since a memory: `changed_since_memory`.
+    /// Whether it was changed since a memory: `changed_since_memory`. Fails with [`FileError::Replaced`] if it was not, but
+    /// may have come to its place since, with a directory on the way.
     Age,
     /// Whether it matches patterns: `protected`, `secret`.
     Patterns,
@@ -244,7 +245,7 @@ impl FileProbe {
             FileQuestion::Tree => tree::tree_facts(workspace, target, settings, &limits),
             FileQuestion::Repository => git::repository_facts(workspace, target, &limits),
             FileQuestion::Copies => copy_facts(workspace, target, &limits),
-            FileQuestion::Age => tree::age_facts(target, settings, &limits),
+            FileQuestion::Age => age::age_facts(workspace, target, settings, &limits),
             FileQuestion::Patterns => tree::pattern_facts(workspace, target, settings, &limits),
             FileQuestion::DryRun => staged::dry_run_facts(workspace, target, settings),
         })

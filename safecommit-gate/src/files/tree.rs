@@ -15,10 +15,6 @@ use super::walk::{Limits, walk};
 /// Facts with the one value that each has.
 pub(crate) type Found = Vec<(&'static str, &'static str)>;
 
-/// How much later a file system may think that it is, or how much earlier, than the clock that memories are dated
-/// by: file systems date changes by a clock that ticks as slowly as every 10 ms.
-const TICK: jiff::SignedDuration = jiff::SignedDuration::from_millis(10);
-
 /// `kind`, `writable_by`.
 pub(crate) fn status_facts(target: &Target) -> Result<Found, FileError> {
     let (kind, status) = match target.status()? {
@@ -94,31 +90,6 @@ pub(crate) fn tree_facts(
         ("leaves_tree", leaves),
         ("owner", owner_name(all_own)),
     ])
-}
-
-/// `changed_since_memory`: of a tree, whether anything in it was. The time of change is used too, which no program can
-/// set back. Nothing is found out without a memory.
-pub(crate) fn age_facts(
-    target: &Target,
-    settings: &FileSettings,
-    limits: &Limits,
-) -> Result<Found, FileError> {
-    let Some(memory) = settings.memory else {
-        return Ok(Vec::new());
-    };
-    let known = memory.as_nanosecond() - TICK.as_nanos();
-    let mut changed = true;
-    if let Some(first) = target.status()? {
-        changed = false;
-        walk(target, &first, &mut limits.begin(), &mut |entry, _| {
-            let times = [entry.status.modified, entry.status.changed];
-            let nanoseconds =
-                |time: &(i64, u32)| i128::from(time.0) * 1_000_000_000 + i128::from(time.1);
-            changed |= times.iter().any(|time| nanoseconds(time) > known);
-            Ok(())
-        })?;
-    }
-    Ok(vec![("changed_since_memory", truth(changed))])
 }
 
 /// `protected`, `secret`: by the path, by what is below, and by where it leads.

@@ -6,7 +6,7 @@ use safecommit_gate::{
 };
 
 /// Each fact with its values; the first is that of a file of one's own that is safe to delete.
-const FACTS: [(&str, &[&str]); 13] = [
+const FACTS: [(&str, &[&str]); 14] = [
     ("kind", &["file", "directory", "link", "mount", "missing"]),
     ("location", &["inside", "outside"]),
     ("leaves_tree", &["no", "link", "mount"]),
@@ -22,6 +22,7 @@ const FACTS: [(&str, &[&str]); 13] = [
         &["missing", "file", "directory", "link", "mount"],
     ),
     ("destination_location", &["inside", "outside"]),
+    ("destination_owner", &["own", "other"]),
     ("destination_protected", &["no", "yes"]),
 ];
 
@@ -87,6 +88,7 @@ const TABLE: &[Row] = &[
     (&[("destination_kind", "file")], &[("move", &["-"]), ("write", &["-"])]),
     (&[("destination_kind", "link"), ("reversible", "yes")], &[("move", &["-"]), ("write", &["-"])]),
     (&[("destination_location", "outside")], &[("move", &["destination-outside-workspace"]), ("write", &["-"])]),
+    (&[("destination_owner", "other")], &[("move", &["destination-other-owner"]), ("write", &["-"])]),
     (&[("destination_protected", "yes")], &[("move", &["destination-protected"]), ("write", &["-"])]),
     (&[("tracked", "dirty"), ("owner", "other")], &[("delete", &["other-owner", "uncommitted-changes"]), ("overwrite", &["other-owner", "uncommitted-changes"]), ("move", &["other-owner"]), ("write", &["other-owner", "-"])]),
 ];

@@ -44,7 +44,7 @@ const OPTIONS: [&str; 20] = [
 ];
 
 /// The whole environment.
-const ENVIRONMENT: [(&str, &str); 15] = [
+const ENVIRONMENT: [(&str, &str); 16] = [
     ("PATH", "/usr/bin:/bin:/usr/local/bin"),
     ("LC_ALL", "C"),
     ("HOME", "/nonexistent"),
@@ -60,6 +60,8 @@ const ENVIRONMENT: [(&str, &str); 15] = [
     ("GIT_ALLOW_PROTOCOL", "none"),
     // The directory that it is started in, whatever the repository says about its work tree.
     ("GIT_WORK_TREE", "."),
+    // The repository that was found there: git would pass over one that it cannot use and ask the next one above.
+    ("GIT_DIR", ".git"),
     ("GIT_TRACE", "0"),
 ];
 
