@@ -1,9 +1,10 @@
 //! `tables.json` and `beyond.json`: every row of every table, for programs; `points.json`: what is plotted.
 
+use std::collections::BTreeMap;
+
 use safecommit_bench::beyond::Report;
 use safecommit_bench::{Estimate, Results, Row};
 use serde::Serialize;
-use serde_json::{Map, json};
 
 /// A row of the file. Rates are fractions; the five metrics are over all episodes of the row.
 #[derive(Serialize)]
@@ -50,16 +51,34 @@ pub(crate) fn paper(results: &Results) -> anyhow::Result<String> {
     Ok(list(&lines))
 }
 
+/// A row of a study: its columns stand beside the name of the study, in the order of their names.
+#[derive(Serialize)]
+struct StudyRow<'r> {
+    study: &'static str,
+    #[serde(flatten)]
+    cells: &'r BTreeMap<String, serde_json::Value>,
+}
+
+/// A point of a plot.
+#[derive(Serialize)]
+struct PointRecord<'r> {
+    study: &'static str,
+    series: &'r str,
+    x: f64,
+    y: f64,
+    se: f64,
+}
+
 /// The studies beyond the paper: a list, a row a line. Each names its `study`; its other fields are the columns of
 /// the table, rates as fractions.
 pub(crate) fn beyond(reports: &[Report]) -> anyhow::Result<String> {
     let mut lines = Vec::new();
     for report in reports {
         for record in report.records() {
-            let mut row = Map::new();
-            row.insert("study".to_owned(), report.table().name().into());
-            row.extend(record.clone());
-            lines.push(serde_json::to_string(&row)?);
+            lines.push(serde_json::to_string(&StudyRow {
+                study: report.table().name(),
+                cells: record,
+            })?);
         }
     }
     Ok(list(&lines))
@@ -71,13 +90,13 @@ pub(crate) fn points(reports: &[Report]) -> anyhow::Result<String> {
     for report in reports {
         for series in &report.chart().series {
             for point in &series.points {
-                lines.push(serde_json::to_string(&json!({
-                    "study": report.table().name(),
-                    "series": series.name,
-                    "x": point.x,
-                    "y": point.y,
-                    "se": point.se,
-                }))?);
+                lines.push(serde_json::to_string(&PointRecord {
+                    study: report.table().name(),
+                    series: &series.name,
+                    x: point.x,
+                    y: point.y,
+                    se: point.se,
+                })?);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! What comes out of a study.
 
-use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
 
 use super::chart::Chart;
 use super::sheet::Sheet;
@@ -11,7 +13,7 @@ use crate::tables::Table;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     table: Table,
-    records: Vec<Map<String, Json>>,
+    records: Vec<BTreeMap<String, Json>>,
     chart: Chart,
     claims: Vec<Claim>,
     extract: Option<Table>,
@@ -63,7 +65,7 @@ impl Report {
 
     /// The rows of the table as objects: shares as fractions, means with their standard error.
     #[must_use]
-    pub fn records(&self) -> &[Map<String, Json>] {
+    pub fn records(&self) -> &[BTreeMap<String, Json>] {
         &self.records
     }
 

@@ -1,6 +1,8 @@
 //! A table of numbers: as text for people, as records for programs.
 
-use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
 
 use crate::counts::Estimate;
 use crate::tables::NEW;
@@ -120,9 +122,9 @@ impl Sheet {
         grid.markdown()
     }
 
-    /// The rows as objects, the headings being their keys.
+    /// The rows as objects, the headings being their keys, in the order of their names.
     #[must_use]
-    pub fn records(&self) -> Vec<Map<String, Json>> {
+    pub fn records(&self) -> Vec<BTreeMap<String, Json>> {
         let headings: Vec<&str> = self.keys.iter().chain(&self.figures).copied().collect();
         let record = |row: &Vec<Value>| {
             let cells = headings.iter().zip(row);
