@@ -11,7 +11,8 @@ use self::search::{ByWorlds, Found, Target, attack};
 use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::report::{Report, claim};
-use super::sheet::{Sheet, Value};
+use super::rule::VERIFYING;
+use super::sheet::{Sheet, Value, per_cent};
 use super::workbench::{Workbench, transposed};
 use crate::counts::Estimate;
 use crate::methods::{GenericOneProbe, SafeCommit, SingleWorld};
@@ -31,14 +32,6 @@ enum Kind {
     SingleWorld,
     GenericOneProbe,
 }
-
-const VERIFY: [(&str, Verification); 2] = [
-    ("verify the most plausible", Verification::MostPlausible),
-    (
-        "verify the whole support above 0.03",
-        Verification::WholeSupport { price: 0.03 },
-    ),
-];
 
 /// What single_world has to exceed to have fallen for the attack, in levels.
 const FALLEN: f64 = 10.0;
@@ -105,7 +98,7 @@ fn attacked(max_probes: u32) -> Vec<Attacked> {
         certifying("safecommit_no_probe", 0, Verification::Never),
         certifying("safecommit", max_probes, Verification::Never),
     ];
-    for (name, verification) in VERIFY {
+    for (name, verification) in VERIFYING {
         for budget in [max_probes, 2 * max_probes] {
             attacked.push(certifying(name, budget, verification));
         }
@@ -224,8 +217,6 @@ fn chart(bench: &Workbench<'_>, results: &[Attacks]) -> Chart {
 fn claims(bench: &Workbench<'_>, results: &[Attacks]) -> Vec<Claim> {
     let alpha = bench.parameters().experiments.alpha;
     let level = alpha.to_f64();
-    let shown =
-        |Estimate { mean, se }: Estimate| format!("{:.2} ± {:.2}", 100.0 * mean, 100.0 * se);
     let mut claims = Vec::new();
     let certified = || {
         results
@@ -256,7 +247,7 @@ fn claims(bench: &Workbench<'_>, results: &[Attacks]) -> Vec<Claim> {
                 "{}: worst UCR with up to {MOST} poisoned worlds is at most {alpha} + 3 standard errors",
                 attacks.attacked.label()
             ),
-            format!("{}; true world above the threshold {}", shown(worst), shown(above)),
+            format!("{}; true world above the threshold {}", per_cent(worst), per_cent(above)),
             worst.mean <= level + 3.0 * worst.se,
         ));
     }
@@ -266,12 +257,12 @@ fn claims(bench: &Workbench<'_>, results: &[Attacks]) -> Vec<Claim> {
             Kind::Certifies(_) => {}
             Kind::SingleWorld => claims.push(claim(
                 format!("single_world falls for one poisoned world: worst UCR at least {FALLEN} times {alpha}"),
-                shown(worst),
+                per_cent(worst),
                 worst.mean >= FALLEN * level,
             )),
             Kind::GenericOneProbe => claims.push(claim(
                 format!("generic_one_probe falls for one poisoned world: worst UCR above {alpha} + 3 standard errors"),
-                shown(worst),
+                per_cent(worst),
                 worst.mean > level + 3.0 * worst.se,
             )),
         }

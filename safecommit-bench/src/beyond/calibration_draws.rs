@@ -7,7 +7,7 @@ use safecommit_conformal::{
 use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::report::{Report, claim};
-use super::sheet::{Sheet, Value};
+use super::sheet::{Sheet, Value, per_cent};
 use super::workbench::{Run, Workbench};
 use crate::counts::Estimate;
 use crate::episode::Family;
@@ -149,12 +149,7 @@ pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {
 /// What has to hold for the share of calibration sets that fall short at one level; nothing for the simultaneous
 /// rank, whose promise is about all levels together.
 fn holds(alpha: Alpha, name: &str, below: Estimate, exact: f64) -> Option<Claim> {
-    let evidence = format!(
-        "{:.2} ± {:.2} per cent, exactly {:.2}",
-        100.0 * below.mean,
-        100.0 * below.se,
-        100.0 * exact
-    );
+    let evidence = format!("{} per cent, exactly {:.2}", per_cent(below), 100.0 * exact);
     match name {
         MARGINAL => Some(claim(
             format!(
@@ -190,11 +185,7 @@ fn at_any_level(settings: &[(Alpha, (&str, Rule))], by_run: &[Vec<Vec<Drawn>>]) 
         format!(
             "the {SIMULTANEOUS} rank falls short at any of the levels in at most delta = {DELTA} of the sets, + 3 s.e."
         ),
-        format!(
-            "{:.2} ± {:.2} per cent",
-            100.0 * share.mean,
-            100.0 * share.se
-        ),
+        format!("{} per cent", per_cent(share)),
         share.mean <= DELTA + 3.0 * share.se,
     )
 }

@@ -1,12 +1,12 @@
 //! Methods of other kinds under the same budgets: risk against coverage over their thresholds.
 
 use safecommit_conformal::Alpha;
-use safecommit_core::Verification;
 
 use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::report::{Report, claim};
-use super::sheet::{Sheet, Value};
+use super::rule::WHOLE_SUPPORT;
+use super::sheet::{Sheet, Value, per_cent};
 use super::summary::{HEADINGS, Summary};
 use super::workbench::{Run, Workbench, transposed};
 use crate::bounded::Probability;
@@ -35,8 +35,6 @@ const STEPS: u32 = 40;
 
 /// The rates of unsafe commits at which the best task success is looked up.
 const RISKS: [f64; 3] = [0.05, 0.02, 0.005];
-
-const VERIFY: Verification = Verification::WholeSupport { price: 0.03 };
 
 /// A family of methods with one threshold, under one budget.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -226,7 +224,6 @@ fn chart(measured: &[Measured]) -> Chart {
 }
 
 fn claims(measured: &[Measured], alpha: Alpha) -> Vec<Claim> {
-    let written = |rate: Estimate| format!("{:.2} ± {:.2}", 100.0 * rate.mean, 100.0 * rate.se);
     let certified = measured
         .iter()
         .filter(|measured| measured.curve.kind.certifies());
@@ -234,7 +231,7 @@ fn claims(measured: &[Measured], alpha: Alpha) -> Vec<Claim> {
         let ucr = measured.tuned.ucr;
         ucr.mean <= alpha.to_f64() + 3.0 * ucr.se
     });
-    let rates = certified.map(|measured| written(measured.tuned.ucr));
+    let rates = certified.map(|measured| per_cent(measured.tuned.ucr));
     let mut claims = vec![claim(
         format!(
             "UCR of every certificate method is at most alpha {alpha} + 3 s.e. under every budget"
@@ -257,7 +254,7 @@ fn claims(measured: &[Measured], alpha: Alpha) -> Vec<Claim> {
         for risk in RISKS {
             let success = |measured: &Measured| best(&measured.points, risk).map(|point| point.ts);
             let (ours, theirs) = (success(verifying), success(scalar));
-            let number = |rate: Option<Estimate>| rate.map_or("none".to_owned(), written);
+            let number = |rate: Option<Estimate>| rate.map_or("none".to_owned(), per_cent);
             claims.push(claim(
                 format!(
                     "{budget} probes, UCR at most {:.1} per cent: verifying reaches at least the TS of scalar_confidence",
@@ -340,7 +337,7 @@ fn cells_of(
     let at_level = |alpha: Alpha| -> Result<Cell, StudyError> {
         let plain = SafeCommit::new(calibrated(alpha).threshold(), temperature.get(), budget);
         Ok(Cell::certifying(match kind {
-            Kind::Verifying => plain.verifying(VERIFY)?,
+            Kind::Verifying => plain.verifying(WHOLE_SUPPORT.1)?,
             _ => plain,
         }))
     };

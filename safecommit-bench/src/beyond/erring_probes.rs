@@ -5,6 +5,7 @@ use safecommit_core::Verification;
 use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::report::{Report, claim};
+use super::rule::VERIFYING;
 use super::sheet::{Sheet, Value};
 use super::summary::{HEADINGS, Summary};
 use super::workbench::{Workbench, total, transposed};
@@ -17,11 +18,8 @@ const RATES: [f64; 6] = [0.0, 0.01, 0.02, 0.03, 0.05, 0.1];
 
 const POLICIES: [(&str, Verification); 3] = [
     ("safecommit", Verification::Never),
-    ("verify the most plausible", Verification::MostPlausible),
-    (
-        "verify the whole support above 0.03",
-        Verification::WholeSupport { price: 0.03 },
-    ),
+    VERIFYING[0],
+    VERIFYING[1],
 ];
 
 pub(super) fn run(bench: &Workbench<'_>) -> Result<Report, StudyError> {

@@ -8,7 +8,7 @@ use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::groups;
 use super::report::{Report, claim};
-use super::sheet::{Sheet, Value};
+use super::sheet::{Sheet, Value, per_cent};
 use super::summary::{HEADINGS, Summary, mean_threshold};
 use super::workbench::{Run, Workbench, transposed};
 use crate::counts::Estimate;
@@ -140,8 +140,6 @@ fn chart(rows: &[Row], alpha: Alpha) -> Chart {
 
 fn claims(rows: &[Row], alpha: Alpha) -> Vec<Claim> {
     let level = 1.0 - alpha.to_f64();
-    let written =
-        |coverage: Estimate| format!("{:.2} ± {:.2}", 100.0 * coverage.mean, 100.0 * coverage.se);
     let weighted = rows.iter().filter(|row| row.name == "weighted");
     let mut claims: Vec<Claim> = weighted
         .map(|row| {
@@ -151,7 +149,7 @@ fn claims(rows: &[Row], alpha: Alpha) -> Vec<Claim> {
                     "share {:.2}: weighted coverage is within 3 s.e. of 1 - alpha",
                     row.share
                 ),
-                written(coverage),
+                per_cent(coverage),
                 (coverage.mean - level).abs() <= 3.0 * coverage.se,
             )
         })
@@ -166,7 +164,7 @@ fn claims(rows: &[Row], alpha: Alpha) -> Vec<Claim> {
             format!(
                 "share {last:.2}: unweighted coverage falls short of 1 - alpha by more than 3 s.e."
             ),
-            written(coverage),
+            per_cent(coverage),
             coverage.mean + 3.0 * coverage.se < level,
         )
     }));

@@ -7,7 +7,7 @@ use safecommit_conformal::{
 use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::report::{Report, claim};
-use super::sheet::{Sheet, Value};
+use super::sheet::{Sheet, Value, per_cent};
 use super::summary::{HEADINGS, Summary, mean_threshold};
 use super::workbench::{Run, Workbench, transposed};
 use crate::episode::Family;
@@ -124,7 +124,7 @@ fn claims(
     let drift = marginal[Family::AuthorizationDrift as usize].coverage;
     claims.push(claim(
         "marginal coverage of authorization_drift falls short of 1 - alpha by more than 3 standard errors",
-        format!("{:.2} ± {:.2}", 100.0 * drift.mean, 100.0 * drift.se),
+        per_cent(drift),
         drift.mean + 3.0 * drift.se < level,
     ));
     Ok(claims)

@@ -3,7 +3,7 @@
 use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::report::{Report, claim};
-use super::sheet::{Sheet, Value};
+use super::sheet::{Sheet, Value, per_cent};
 use super::workbench::Workbench;
 use crate::counts::Estimate;
 use crate::learned::{ScoreComparison, ScoreRun, compare_scores};
@@ -101,7 +101,6 @@ fn probes(score: &ScoreComparison) -> Estimate {
 }
 
 fn holds(name: &str, score: &ScoreComparison, default: f64, alpha: f64) -> [Claim; 4] {
-    let written = |rate: Estimate| format!("{:.2} ± {:.2}", 100.0 * rate.mean, 100.0 * rate.se);
     let (probes, ucr) = (
         probes(score),
         score.over_seeds(ScoreRun::unsafe_commit_rate),
@@ -116,17 +115,17 @@ fn holds(name: &str, score: &ScoreComparison, default: f64, alpha: f64) -> [Clai
         ),
         claim(
             format!("{name}: TS without probes is at least 60 per cent"),
-            written(success),
+            per_cent(success),
             success.mean >= NO_PROBE_SUCCESS,
         ),
         claim(
             format!("{name}: UCR is at most alpha + 3 s.e."),
-            written(ucr),
+            per_cent(ucr),
             ucr.mean <= alpha + 3.0 * ucr.se,
         ),
         claim(
             format!("{name}: coverage is at least 1 - alpha - 3 s.e."),
-            written(coverage),
+            per_cent(coverage),
             coverage.mean >= 1.0 - alpha - 3.0 * coverage.se,
         ),
     ]

@@ -8,7 +8,7 @@ use safecommit_core::{AuditedCase, Budget, Settings, Workspace, unsafe_commit_cu
 use super::chart::{Chart, Mark, Point};
 use super::error::StudyError;
 use super::report::{Report, claim};
-use super::sheet::{Sheet, Value};
+use super::sheet::{Sheet, Value, per_cent};
 use super::summary::{HEADINGS, Summary, mean_threshold};
 use super::workbench::{Run, Workbench, total, transposed};
 use crate::counts::{Counts, Estimate};
@@ -177,12 +177,7 @@ fn claims(
         let own: Vec<&Row> = rows.iter().filter(|row| row.rule == rule).collect();
         let written = own.iter().map(|row| {
             let ucr = row.summary.ucr;
-            format!(
-                "{:.2} ± {:.2} at {}",
-                100.0 * ucr.mean,
-                100.0 * ucr.se,
-                row.level
-            )
+            format!("{} at {}", per_cent(ucr), row.level)
         });
         claims.push(claim(
             format!(
@@ -228,11 +223,7 @@ fn claims(
     let rising = Estimate::over(rising);
     claims.push(claim(
         "the loss of some cases rises with the threshold, so that its envelope is needed",
-        format!(
-            "{:.2} ± {:.2} per cent of cases",
-            100.0 * rising.mean,
-            100.0 * rising.se
-        ),
+        format!("{} per cent of cases", per_cent(rising)),
         rising.mean > 0.0,
     ));
     claims

@@ -1,7 +1,19 @@
-//! The rules of probing that studies compare.
+//! The rules of probing that studies compare, and how they verify.
 
 use safecommit_conformal::LoggedSeed;
-use safecommit_core::Probing;
+use safecommit_core::{Probing, Verification};
+
+/// Verifying the whole support, as studies do that do not compare prices.
+pub(super) const WHOLE_SUPPORT: (&str, Verification) = (
+    "verify the whole support above 0.03",
+    Verification::WholeSupport { price: 0.03 },
+);
+
+/// The two ways to verify, with their names.
+pub(super) const VERIFYING: [(&str, Verification); 2] = [
+    ("verify the most plausible", Verification::MostPlausible),
+    WHOLE_SUPPORT,
+];
 
 /// How probes are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

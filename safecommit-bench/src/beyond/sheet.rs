@@ -62,9 +62,7 @@ impl Value {
             Self::Mean(Estimate { mean, se }, decimals) => {
                 format!("{} ± {}", number(mean, decimals), number(se, decimals))
             }
-            Self::Rate(Estimate { mean, se }) => {
-                format!("{} ± {}", number(100.0 * mean, 2), number(100.0 * se, 2))
-            }
+            Self::Rate(share) => per_cent(share),
         }
     }
 
@@ -77,6 +75,11 @@ impl Value {
             Self::Mean(estimate, _) | Self::Rate(estimate) => json!(estimate),
         }
     }
+}
+
+/// A mean share with its standard error, in per cent.
+pub(super) fn per_cent(Estimate { mean, se }: Estimate) -> String {
+    format!("{} ± {}", number(100.0 * mean, 2), number(100.0 * se, 2))
 }
 
 /// A number without the sign of a zero.
