@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::score::CalibrationScore;
 
 /// A SHA-256 digest. Text and JSON form: 64 lower-case hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; 32]);
 
@@ -44,15 +44,17 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
-    /// The digest of the bytes of a text.
+    /// The digest of some bytes.
     ///
     /// ```
     /// use safecommit_conformal::Digest;
     ///
-    /// assert_eq!(Digest::of_text(""), Digest::of_scores(&[]));
+    /// let empty = Digest::of_bytes(b"");
+    /// assert_eq!(empty, Digest::of_scores(&[]));
+    /// assert_eq!(empty.to_string().parse(), Ok(empty));
     /// ```
-    pub fn of_text(text: &str) -> Self {
-        Self(Sha256::digest(text.as_bytes()).into())
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
     }
 
     /// The digest of a sequence of 64-bit words, least significant byte first.

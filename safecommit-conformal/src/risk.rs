@@ -122,7 +122,7 @@ impl RiskCurves {
     /// let of = |curves: &RiskCurves| Calibration::risk_controlled("0.05".parse().unwrap(), curves);
     /// assert!(!of(&curves)?.guarantee().alpha_bounds_the_error());
     ///
-    /// let policy = Digest::of_text("at most two probes");
+    /// let policy = Digest::of_bytes(b"at most two probes");
     /// let calibration = of(&curves.of_policy(policy))?;
     /// assert!(calibration.guarantee().alpha_bounds_the_error());
     /// assert_eq!(calibration.guarantee().policy(), Some(policy));

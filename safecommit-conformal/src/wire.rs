@@ -117,7 +117,7 @@ impl WireForm {
             Some(score) => format!("{:016x}", score.value().to_bits()),
             None => "unbounded".to_owned(),
         };
-        Digest::of_text(&format!(
+        let text = format!(
             "safecommit calibration\nformat={}\nalpha={}\nn={}\nmissing={}\nmisses_counted={}\n\
              rank={}\nthreshold={threshold}\nguarantee={}\nscores_sha256={}\n",
             u64::from(self.format),
@@ -128,7 +128,8 @@ impl WireForm {
             self.rank,
             self.guarantee.canonical(),
             self.scores_sha256,
-        ))
+        );
+        Digest::of_bytes(text.as_bytes())
     }
 }
 

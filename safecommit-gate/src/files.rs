@@ -18,10 +18,12 @@ mod walk;
 pub use error::FileError;
 pub use facts::{FileSettings, PROTECTED, SECRET, file_facts};
 pub use handle::{Target, Workspace};
-pub use identity::{Digest, DigestError, Identity};
+pub use identity::Identity;
 pub use patterns::{PatternError, Patterns};
 pub use probe::{FileProbe, FileProbeError, FileQuestion, ProbeOutcome, SideEffect};
 pub use resolve::Location;
+#[doc(no_inline)]
+pub use safecommit_conformal::{Digest, DigestError};
 pub use staged::StagedDiff;
 pub use status::{Kind, Status};
 pub use walk::Limits;

@@ -10,9 +10,9 @@ use safecommit_core::{
     Workspace as Memory,
 };
 use safecommit_gate::{
-    ActionDescription, AssembleError, Assembled, Assignment, Belief, FileProbe, FileQuestion,
-    FileSettings, OfferedProbe, ProbeOutcome, SafetyPolicies, ScoreWeights, Support, Terms,
-    Workspace, file_facts,
+    ActionDescription, AssembleError, Assembled, Assignment, Belief, Facts, FileProbe,
+    FileQuestion, FileSettings, OfferedProbe, ProbeOutcome, SafetyMap, SafetyPolicies, SafetyTable,
+    ScoreWeights, Support, Terms, Workspace, file_facts,
 };
 
 const QUESTIONS: [FileQuestion; 7] = [
@@ -63,6 +63,39 @@ fn beliefs() -> Vec<Belief> {
     beliefs.collect()
 }
 
+/// Worlds of one path, and the policies for actions on it.
+struct Proposed {
+    facts: Facts,
+    support: Support,
+    map: SafetyMap,
+}
+
+impl Proposed {
+    /// The best `limit` worlds.
+    fn new(path: &str, actions: &[&str], limit: usize) -> Self {
+        let facts = file_facts().unwrap();
+        let support =
+            Support::enumerate(&facts, &beliefs(), &[], &ScoreWeights::EQUAL, limit).unwrap();
+        let describe = |action| ActionDescription::new(action, "agent", path).with("path", path);
+        let actions: Vec<ActionDescription> = actions.iter().copied().map(describe).collect();
+        let map = SafetyPolicies::for_files()
+            .unwrap()
+            .bind(&facts, &actions)
+            .unwrap();
+        Self {
+            facts,
+            support,
+            map,
+        }
+    }
+
+    fn table(&self) -> SafetyTable<'_> {
+        let worlds = self.support.worlds().iter();
+        let worlds: Vec<Assignment> = worlds.map(|world| world.assignment.clone()).collect();
+        self.map.evaluate(&worlds).unwrap()
+    }
+}
+
 struct Decided {
     /// The action committed, or why none was.
     ended: Result<usize, FallbackKind>,
@@ -71,18 +104,8 @@ struct Decided {
 
 /// Decides whether to delete a path, or to leave it, with the probes of real files.
 fn decide(root: &Path, path: &str, limit: usize, threshold: &Threshold) -> Decided {
-    let facts = file_facts().unwrap();
-    let support = Support::enumerate(&facts, &beliefs(), &[], &ScoreWeights::EQUAL, limit).unwrap();
-    let map = SafetyPolicies::for_files().unwrap();
-    let delete = ActionDescription::new("delete", "agent", path).with("path", path);
-    let overwrite = ActionDescription::new("overwrite", "agent", path).with("path", path);
-    let map = map.bind(&facts, &[delete, overwrite]).unwrap();
-    let worlds: Vec<Assignment> = support
-        .worlds()
-        .iter()
-        .map(|world| world.assignment.clone())
-        .collect();
-    let table = map.evaluate(&worlds).unwrap();
+    let proposed = Proposed::new(path, &["delete", "overwrite"], limit);
+    let (facts, support, table) = (&proposed.facts, &proposed.support, proposed.table());
     let probes = QUESTIONS.map(FileProbe::new);
     let offered = probes.each_ref().map(|probe| OfferedProbe {
         id: probe.question().name().to_owned(),
@@ -96,15 +119,8 @@ fn decide(root: &Path, path: &str, limit: usize, threshold: &Threshold) -> Decid
             .collect(),
     });
     let actions = [Action::new(1.0, 0.0, Reversibility::Irreversible).unwrap(); 2];
-    let assembled = Assembled::new(
-        Subject([9; 32]),
-        &facts,
-        &support,
-        &table,
-        &actions,
-        &offered,
-    )
-    .unwrap();
+    let assembled =
+        Assembled::new(Subject([9; 32]), facts, support, &table, &actions, &offered).unwrap();
 
     let workspace = Workspace::open(root).unwrap();
     let settings = FileSettings::new().unwrap();
@@ -196,19 +212,8 @@ fn a_cut_support_certifies_nothing_irreversible() {
 
 #[test]
 fn what_does_not_fit_together_is_refused() {
-    let facts = file_facts().unwrap();
-    let support = Support::enumerate(&facts, &beliefs(), &[], &ScoreWeights::EQUAL, 10).unwrap();
-    let delete = ActionDescription::new("delete", "agent", "a").with("path", "a");
-    let map = SafetyPolicies::for_files()
-        .unwrap()
-        .bind(&facts, &[delete])
-        .unwrap();
-    let worlds: Vec<Assignment> = support
-        .worlds()
-        .iter()
-        .map(|world| world.assignment.clone())
-        .collect();
-    let table = map.evaluate(&worlds).unwrap();
+    let proposed = Proposed::new("a", &["delete"], 10);
+    let (facts, support, table) = (&proposed.facts, &proposed.support, proposed.table());
     let refused = |actions: usize, probe: Option<(&str, f64)>| {
         let probes: Vec<OfferedProbe> = probe
             .into_iter()
@@ -223,15 +228,7 @@ fn what_does_not_fit_together_is_refused() {
             })
             .collect();
         let actions = vec![Action::default(); actions];
-        Assembled::new(
-            Subject([0; 32]),
-            &facts,
-            &support,
-            &table,
-            &actions,
-            &probes,
-        )
-        .unwrap_err()
+        Assembled::new(Subject([0; 32]), facts, support, &table, &actions, &probes).unwrap_err()
     };
     assert!(matches!(
         refused(2, None),
@@ -257,20 +254,8 @@ fn what_does_not_fit_together_is_refused() {
 /// What an answer says of the worlds: one combination of values, none that anybody proposed, or nothing at all.
 #[test]
 fn an_answer_that_leaves_a_fact_open_says_nothing() {
-    let facts = file_facts().unwrap();
-    let support =
-        Support::enumerate(&facts, &beliefs(), &[], &ScoreWeights::EQUAL, 100_000).unwrap();
-    let delete = ActionDescription::new("delete", "agent", "a").with("path", "a");
-    let map = SafetyPolicies::for_files()
-        .unwrap()
-        .bind(&facts, &[delete])
-        .unwrap();
-    let worlds: Vec<Assignment> = support
-        .worlds()
-        .iter()
-        .map(|world| world.assignment.clone())
-        .collect();
-    let table = map.evaluate(&worlds).unwrap();
+    let proposed = Proposed::new("a", &["delete"], 100_000);
+    let (facts, support, table) = (&proposed.facts, &proposed.support, proposed.table());
     let look = OfferedProbe {
         id: "look".to_owned(),
         cost: 1.0,
@@ -279,8 +264,8 @@ fn an_answer_that_leaves_a_fact_open_says_nothing() {
     };
     let assembled = Assembled::new(
         Subject([0; 32]),
-        &facts,
-        &support,
+        facts,
+        support,
         &table,
         &[Action::default()],
         &[look],

@@ -22,7 +22,7 @@ use crate::digest::Digest;
 ///
 /// let curves = RiskCurves::binary(vec![RiskCurve::new(0, [])?])?;
 /// assert_eq!(curves.controlled_loss(), ControlledLoss::Unstated);
-/// let policy = Digest::of_text("at most two probes");
+/// let policy = Digest::of_bytes(b"at most two probes");
 /// assert_eq!(curves.of_policy(policy).controlled_loss(), ControlledLoss::Policy(policy));
 /// # Ok::<(), safecommit_conformal::RiskError>(())
 /// ```

@@ -56,7 +56,7 @@ fn checksum<'a>(
     for group in groups {
         lines.push_str(&format!("group={}\n", group.checksum()));
     }
-    Digest::of_text(&lines)
+    Digest::of_bytes(lines.as_bytes())
 }
 
 impl From<MondrianCalibration> for Wire {

@@ -198,7 +198,7 @@ fn any_score() -> impl Strategy<Value = CalibrationScore> {
 #[test]
 fn a_loss_belongs_to_a_policy() {
     let level = alpha("0.1");
-    let policy = Digest::of_text("a policy");
+    let policy = Digest::of_bytes(b"a policy");
     let acting = RiskCurves::binary(vec![RiskCurve::new(0, []).unwrap(); 99]).unwrap();
     let check = |curves: &RiskCurves, of: ControlledLoss, said: &str| {
         assert_eq!(curves.controlled_loss(), of);

@@ -78,7 +78,7 @@ fn curves() -> RiskCurves {
 }
 
 fn policy() -> Digest {
-    Digest::of_text("at most two probes")
+    Digest::of_bytes(b"at most two probes")
 }
 
 /// One calibration of each kind.

@@ -235,7 +235,7 @@ fn every_setting_is_part_of_the_policy() {
          verification=never\nprobing=shrinkage\n",
         0.25_f64.to_bits()
     );
-    assert_eq!(at_most(2).digest(), Digest::of_text(&text));
+    assert_eq!(at_most(2).digest(), Digest::of_bytes(text.as_bytes()));
 }
 
 /// The settings that a request leaves out are those that it would have named.

@@ -305,7 +305,7 @@ impl Proposal {
     /// SHA-256 of the canonical form: what the decision problem and its certificates are about.
     #[must_use]
     pub fn subject(&self) -> Subject {
-        Subject(*self.subject.as_bytes())
+        Subject(*self.subject.bytes())
     }
 
     #[cfg(target_os = "linux")]

@@ -206,5 +206,5 @@ impl Journal {
 }
 
 fn chained(previous: &Digest, json: &[u8]) -> Digest {
-    Digest::of_bytes(&[previous.as_bytes(), json].concat())
+    Digest::of_bytes(&[previous.bytes().as_slice(), json].concat())
 }

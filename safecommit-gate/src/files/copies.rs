@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use safecommit_conformal::Digest;
+
 use super::error::FileError;
 use super::handle::{Target, Workspace};
-use super::identity::{Digest, digest_of_file};
+use super::identity::digest_of_file;
 use super::status::Kind;
 use super::tree::{Found, truth};
 use super::walk::{Limits, walk, walk_directory};

@@ -1,10 +1,10 @@
 //! What a target is, so that one can tell later whether it is still the same.
 
-use std::fmt;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use safecommit_conformal::Digest;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -12,24 +12,6 @@ use super::error::FileError;
 use super::handle::Target;
 use super::status::{self, Kind, Status};
 use super::walk::{Budget, Entry, Limits, walk};
-
-/// A SHA-256 digest, written as 64 lower-case hexadecimal digits.
-///
-/// ```
-/// use safecommit_gate::Digest;
-///
-/// let digest = Digest::of_bytes(b"");
-/// assert_eq!(&digest.to_string()[..8], "e3b0c442");
-/// assert_eq!(digest.to_string().parse(), Ok(digest));
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct Digest([u8; 32]);
-
-/// The text is no digest: 64 lower-case hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no digest of 64 lower-case hexadecimal digits")]
-pub struct DigestError(String);
 
 /// What a target is: equal identities mean that nothing that is recorded here has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +79,6 @@ impl Target {
             Ok(())
         })?;
         let is_directory = first.kind == Kind::Directory;
-        let digest = |hash: Sha256| Digest(hash.finalize().into());
         let now = self.status()?;
         if now.as_ref() != Some(first) {
             return Err(FileError::Changed(self.relative().to_owned()));
@@ -113,11 +94,11 @@ impl Target {
             owner: first.owner,
             group: first.group,
             content: if is_directory {
-                Some(digest(content))
+                Some(finished(content))
             } else {
                 alone
             },
-            tree: is_directory.then(|| digest(whole)),
+            tree: is_directory.then(|| finished(whole)),
         })
     }
 }
@@ -138,7 +119,7 @@ impl Identity {
         );
         add_content(&mut hash, self.content);
         add_content(&mut hash, self.tree);
-        Digest(hash.finalize().into())
+        finished(hash)
     }
 
     /// Whether it is the other one under another name: all but the time of the last change of the thing itself, which a
@@ -156,20 +137,6 @@ impl Identity {
     #[must_use]
     pub fn is_same_object(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
-    }
-}
-
-impl Digest {
-    /// The digest of these bytes.
-    #[must_use]
-    pub fn of_bytes(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-
-    /// The 32 bytes.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
     }
 }
 
@@ -193,7 +160,7 @@ fn content_of(entry: &Entry<'_>, budget: &mut Budget) -> Result<Option<Digest>, 
 pub(crate) fn digest_of_file(entry: &Entry<'_>, budget: &mut Budget) -> Result<Digest, FileError> {
     let mut hash = Sha256::new();
     read_file(entry, budget, &mut |part| hash.update(part))?;
-    Ok(Digest(hash.finalize().into()))
+    Ok(finished(hash))
 }
 
 /// Reads a file that is still the one that was seen, and that must not change meanwhile, part by part.
@@ -241,6 +208,10 @@ fn open_file(entry: &Entry<'_>) -> Result<OwnedFd, FileError> {
     )
 }
 
+fn finished(hash: Sha256) -> Digest {
+    Digest::from(<[u8; 32]>::from(hash.finalize()))
+}
+
 /// The length first, so that no two sequences of names give the same bytes.
 fn add_name(hash: &mut Sha256, name: &[u8]) {
     hash.update((name.len() as u64).to_le_bytes());
@@ -273,58 +244,6 @@ fn add_times_and_owner(hash: &mut Sha256, times: [(i64, u32); 2], numbers: [u32;
 fn add_content(hash: &mut Sha256, content: Option<Digest>) {
     hash.update([u8::from(content.is_some())]);
     if let Some(content) = content {
-        hash.update(content.0);
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Digest({self})")
-    }
-}
-
-impl From<Digest> for String {
-    fn from(digest: Digest) -> Self {
-        digest.to_string()
-    }
-}
-
-impl TryFrom<String> for Digest {
-    type Error = DigestError;
-
-    fn try_from(text: String) -> Result<Self, DigestError> {
-        let digits: Option<Vec<u8>> = text
-            .bytes()
-            .map(|digit| match digit {
-                b'0'..=b'9' => Some(digit - b'0'),
-                b'a'..=b'f' => Some(digit - b'a' + 10),
-                _ => None,
-            })
-            .collect();
-        let bytes: Option<[u8; 32]> =
-            digits
-                .filter(|digits| digits.len() == 64)
-                .and_then(|digits| {
-                    let bytes: Vec<u8> = digits
-                        .chunks(2)
-                        .map(|pair| pair[0] << 4 | pair[1])
-                        .collect();
-                    bytes.try_into().ok()
-                });
-        bytes.map(Self).ok_or(DigestError(text))
-    }
-}
-
-impl std::str::FromStr for Digest {
-    type Err = DigestError;
-
-    fn from_str(text: &str) -> Result<Self, DigestError> {
-        Self::try_from(text.to_owned())
+        hash.update(content.bytes());
     }
 }

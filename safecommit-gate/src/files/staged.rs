@@ -3,10 +3,12 @@
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
+use safecommit_conformal::Digest;
+
 use super::error::FileError;
 use super::facts::FileSettings;
 use super::handle::{Target, Workspace};
-use super::identity::{Digest, read_file};
+use super::identity::read_file;
 use super::status::Kind;
 use super::tree::{Found, status_of_parent, truth};
 use super::walk::{Entry, Limits};

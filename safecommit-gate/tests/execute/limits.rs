@@ -5,9 +5,11 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
-use safecommit_gate::{ExecuteError, Executor, Resolution, Workspace};
+use safecommit_gate::{ExecuteError, Executor, FileAction, Resolution, Workspace};
 
-use crate::support::{Scene, act, delete, overwrite, probe, propose, release, rename, tree, write};
+use crate::support::{
+    Scene, Tree, act, delete, overwrite, probe, propose, release, rename, tree, write,
+};
 
 const BOUNDED: &str = "SAFECOMMIT_TEST_BOUNDED";
 
@@ -27,22 +29,32 @@ fn again_with_bounded_files(test: &str, place: &Path, blocks: usize) {
     assert!(output.status.success(), "{said}");
 }
 
+/// An action that fails, is rolled back, and leaves everything as it was before.
+fn fails_without_a_trace(
+    executor: &mut Executor,
+    action: FileAction,
+    workspace: &Path,
+    before: &Tree,
+) {
+    let error = act(executor, action).unwrap_err();
+    let rolled_back = matches!(
+        error,
+        ExecuteError::Failed {
+            resolution: Resolution::RolledBack,
+            ..
+        }
+    );
+    assert!(rolled_back, "{error}");
+    assert_eq!(tree(workspace), *before);
+}
+
 /// Effects for which there is no room leave everything as it was.
 fn without_room(workspace: &Path, state: &Path) {
     let mut executor = Executor::open(Workspace::open(workspace).unwrap(), state).unwrap();
     let before = tree(workspace);
     let large = "x".repeat(2 << 20);
     for action in [overwrite("file", &large), write("made", &large)] {
-        let error = act(&mut executor, action).unwrap_err();
-        let rolled_back = matches!(
-            error,
-            ExecuteError::Failed {
-                resolution: Resolution::RolledBack,
-                ..
-            }
-        );
-        assert!(rolled_back, "{error}");
-        assert_eq!(tree(workspace), before);
+        fails_without_a_trace(&mut executor, action, workspace, &before);
     }
     // What needs no room goes on.
     let entry = act(&mut executor, delete("file")).unwrap().entry;
@@ -79,16 +91,7 @@ fn a_trash_without_room_keeps_what_was_to_be_deleted() {
             overwrite("folder/large", "small"),
             delete("folder/large"),
         ] {
-            let error = act(&mut executor, action).unwrap_err();
-            let rolled_back = matches!(
-                error,
-                ExecuteError::Failed {
-                    resolution: Resolution::RolledBack,
-                    ..
-                }
-            );
-            assert!(rolled_back, "{error}");
-            assert_eq!(tree(&workspace), before);
+            fails_without_a_trace(&mut executor, action, &workspace, &before);
         }
         let entry = act(&mut executor, delete("folder/small")).unwrap().entry;
         executor.restore(entry).unwrap();
@@ -164,16 +167,7 @@ fn a_full_disk_or_a_directory_that_cannot_be_changed_changes_nothing() {
         write("made", "new"),
         rename("file", "moved"),
     ] {
-        let error = act(&mut executor, action).unwrap_err();
-        let rolled_back = matches!(
-            error,
-            ExecuteError::Failed {
-                resolution: Resolution::RolledBack,
-                ..
-            }
-        );
-        assert!(rolled_back, "{error}");
-        assert_eq!(tree(&workspace), before);
+        fails_without_a_trace(&mut executor, action, &workspace, &before);
     }
     std::fs::set_permissions(&workspace, std::fs::Permissions::from_mode(0o700)).ok();
 }

@@ -7,6 +7,8 @@ mod crash;
 mod directories;
 mod limits;
 mod mounts;
+#[path = "../shared/own_mounts.rs"]
+mod own_mounts;
 mod paths;
 mod support;
 mod trash;

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use safecommit_gate::{ExecuteError, Executor, Workspace};
 
+use crate::own_mounts;
 use crate::support::{Scene, act, delete, overwrite, probe, propose, release, rename, tree, write};
 
 const INNER: &str = "SAFECOMMIT_TEST_MOUNTS";
@@ -85,28 +86,9 @@ fn a_mount_that_comes_after_the_probes_is_left_alone() {
     if std::env::var_os(INNER).is_some() {
         return bound_after_the_probes();
     }
-    let unshare = |program: &Path| {
-        let mut command = Command::new("unshare");
-        command
-            .args(["--user", "--map-root-user", "--mount"])
-            .arg(program);
-        command
-    };
-    // A system may forbid name spaces to its users; then the test above is all there is.
-    if unshare(Path::new("true"))
-        .status()
-        .is_ok_and(|status| status.success())
-    {
-        let inner = unshare(&std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "mounts::a_mount_that_comes_after_the_probes_is_left_alone",
-            ])
-            .env(INNER, "1")
-            .output()
-            .unwrap();
-        let output = String::from_utf8_lossy(&inner.stdout);
-        assert!(inner.status.success(), "{output}");
-        assert!(output.contains("1 passed"), "{output}");
-    }
+    own_mounts::run_again(
+        "mounts::a_mount_that_comes_after_the_probes_is_left_alone",
+        INNER,
+        "1",
+    );
 }

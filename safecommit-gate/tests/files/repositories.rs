@@ -1,6 +1,4 @@
 //! What the probe of a repository tells, and what a repository cannot make it do.
-#![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,6 +7,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use safecommit_gate::{FileProbe, FileQuestion, FileSettings, Limits, ProbeOutcome, Workspace};
+
+use crate::support::rewrite_at_the_same_time;
 
 fn git(folder: &Path, arguments: &[&str]) {
     let done = Command::new("git")
@@ -45,12 +45,7 @@ fn repository(folder: &Path) {
 }
 
 fn ask(root: &Path, path: &str) -> String {
-    let workspace = Workspace::open(root).unwrap();
-    let target = workspace.target(path).unwrap();
-    let probe = FileProbe::new(FileQuestion::Repository);
-    probe
-        .make(&workspace, &target, &FileSettings::new().unwrap())
-        .to_string()
+    crate::support::ask(root, path, FileQuestion::Repository)
 }
 
 #[test]
@@ -141,15 +136,7 @@ fn bits_of_the_index_hide_nothing() {
     repository(root);
     git(root, &["update-index", "--assume-unchanged", "src/one"]);
     git(root, &["update-index", "--skip-worktree", "src/deep/two"]);
-    let path = root.join("src/one");
-    let time = fs::metadata(&path).unwrap().modified().unwrap();
-    fs::write(&path, "ONE\n").unwrap();
-    fs::File::options()
-        .write(true)
-        .open(&path)
-        .unwrap()
-        .set_modified(time)
-        .unwrap();
+    rewrite_at_the_same_time(&root.join("src/one"), "ONE\n");
     fs::write(root.join("src/deep/two"), "TWO\n").unwrap();
     assert_eq!(ask(root, "src/one"), "tracked=dirty");
     assert_eq!(ask(root, "src/deep"), "tracked=dirty");

@@ -1,6 +1,4 @@
 //! Random trees against a plain walk by paths, which is written independently of the handles.
-#![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -1,6 +1,4 @@
 //! Probes where something is mounted, swapped, vanishes or is denied.
-#![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -8,25 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use jiff::Timestamp;
-use safecommit_gate::{
-    FileError, FileProbe, FileQuestion, FileSettings, Kind, Limits, ProbeOutcome, Workspace,
-};
+use safecommit_gate::{FileError, FileProbe, FileQuestion, Kind, Limits, ProbeOutcome, Workspace};
 
-fn settings() -> FileSettings {
-    FileSettings::new().unwrap()
-}
-
-fn ask(root: &Path, path: &str, question: FileQuestion) -> String {
-    ask_with(root, path, question, &settings())
-}
-
-fn ask_with(root: &Path, path: &str, question: FileQuestion, settings: &FileSettings) -> String {
-    let workspace = Workspace::open(root).unwrap();
-    let target = workspace.target(path).unwrap();
-    FileProbe::new(question)
-        .make(&workspace, &target, settings)
-        .to_string()
-}
+use crate::own_mounts;
+use crate::support::{ask, ask_with, settings};
 
 #[test]
 fn mounts_are_told_and_not_entered() {
@@ -81,30 +64,11 @@ fn a_bind_mount_of_the_same_device_is_a_mount_too() {
     let w = folder.path().join("w");
     assert_eq!(ask(&w, "t", FileQuestion::Tree), "leaves_tree=no owner=own");
     assert_eq!(ask(&w, "l", FileQuestion::Location), "location=inside");
-    let unshare = |program: &Path| {
-        let mut command = Command::new("unshare");
-        command
-            .args(["--user", "--map-root-user", "--mount"])
-            .arg(program);
-        command
-    };
-    // A system may forbid name spaces to its users; then the mounts of the test above are all there is.
-    if unshare(Path::new("true"))
-        .status()
-        .is_ok_and(|status| status.success())
-    {
-        let inner = unshare(&std::env::current_exe().unwrap())
-            .args(["--exact", "a_bind_mount_of_the_same_device_is_a_mount_too"])
-            .env(INNER, folder.path())
-            .output()
-            .unwrap();
-        assert!(
-            inner.status.success(),
-            "{}",
-            String::from_utf8_lossy(&inner.stdout)
-        );
-        assert!(String::from_utf8_lossy(&inner.stdout).contains("1 passed"));
-    }
+    own_mounts::run_again(
+        "hostile_trees::a_bind_mount_of_the_same_device_is_a_mount_too",
+        INNER,
+        folder.path(),
+    );
 }
 
 #[test]
@@ -201,7 +165,7 @@ fn what_is_denied_is_an_outcome_that_removes_nothing() {
         let inner = Command::new(program)
             .args([
                 "--exact",
-                "what_is_denied_is_an_outcome_that_removes_nothing",
+                "hostile_trees::what_is_denied_is_an_outcome_that_removes_nothing",
             ])
             .env(INNER, "")
             .current_dir("/")

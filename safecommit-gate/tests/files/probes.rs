@@ -1,10 +1,7 @@
 //! Probes of files on real directories.
-#![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
 use std::time::Duration;
 
 use jiff::{Timestamp, ToSpan};
@@ -13,21 +10,7 @@ use safecommit_gate::{
     file_facts,
 };
 
-fn settings() -> FileSettings {
-    FileSettings::new().unwrap()
-}
-
-fn ask(root: &Path, path: &str, question: FileQuestion) -> String {
-    ask_with(root, path, question, &settings())
-}
-
-fn ask_with(root: &Path, path: &str, question: FileQuestion, settings: &FileSettings) -> String {
-    let workspace = Workspace::open(root).unwrap();
-    let target = workspace.target(path).unwrap();
-    FileProbe::new(question)
-        .make(&workspace, &target, settings)
-        .to_string()
-}
+use crate::support::{ask, ask_with, settings};
 
 #[test]
 fn every_question_reveals_declared_facts_and_no_two_the_same() {

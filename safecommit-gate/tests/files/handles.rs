@@ -1,6 +1,4 @@
 //! Handles and identities on real directories.
-#![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,6 +9,18 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use safecommit_gate::{Digest, FileError, Identity, Kind, Limits, Workspace};
+
+use crate::support::rewrite_at_the_same_time;
+
+/// `root/dir/x`, and a file of that name outside.
+fn mine_and_another() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("root/dir")).unwrap();
+    fs::create_dir(folder.path().join("outside")).unwrap();
+    fs::write(folder.path().join("root/dir/x"), "mine").unwrap();
+    fs::write(folder.path().join("outside/x"), "not mine").unwrap();
+    folder
+}
 
 fn identity(workspace: &Workspace, path: &str) -> Identity {
     workspace
@@ -79,12 +89,8 @@ fn one_target_has_one_spelling() {
 
 #[test]
 fn a_handle_stays_where_it_was_when_its_path_is_swapped() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = mine_and_another();
     let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
-    fs::create_dir_all(root.join("dir")).unwrap();
-    fs::create_dir(&outside).unwrap();
-    fs::write(root.join("dir/x"), "mine").unwrap();
-    fs::write(outside.join("x"), "not mine").unwrap();
     let workspace = Workspace::open(&root).unwrap();
     let target = workspace.target("dir/x").unwrap();
     let before = target.identity(&Limits::default()).unwrap();
@@ -105,14 +111,7 @@ fn an_identity_tells_every_change_of_a_file() {
     let first = identity(&workspace, "x");
     assert_eq!(first.content, Some(Digest::of_bytes(b"one")));
     assert_eq!(first, identity(&workspace, "x"));
-    let time = fs::metadata(&path).unwrap().modified().unwrap();
-    fs::write(&path, "two").unwrap();
-    fs::File::options()
-        .write(true)
-        .open(&path)
-        .unwrap()
-        .set_modified(time)
-        .unwrap();
+    rewrite_at_the_same_time(&path, "two");
     let same_time = identity(&workspace, "x");
     assert_eq!(
         (same_time.size, same_time.modified),
@@ -276,12 +275,8 @@ fn what_is_denied_is_said_to_be() {
 
 #[test]
 fn a_directory_that_is_swapped_for_a_link_a_thousand_times_is_never_followed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = mine_and_another();
     let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
-    fs::create_dir_all(root.join("dir")).unwrap();
-    fs::create_dir(&outside).unwrap();
-    fs::write(root.join("dir/x"), "mine").unwrap();
-    fs::write(outside.join("x"), "not mine").unwrap();
     symlink(&outside, root.join("link")).unwrap();
     let workspace = Workspace::open(&root).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(false);
