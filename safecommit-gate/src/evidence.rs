@@ -1,5 +1,6 @@
 //! Evidence: what was said about an entity, by whom, derived from what, and when.
 
+mod believe;
 mod claims;
 mod field;
 mod json;
@@ -12,6 +13,8 @@ mod trust;
 
 use jiff::Timestamp;
 
+pub(crate) use believe::is_possible;
+pub use believe::{About, BeliefRule, HalfLifeError};
 pub use claims::{Alternative, ClaimedValues, FactAlternatives};
 pub use field::{FieldProblem, RecordFieldError};
 pub use json::RecordJsonError;

@@ -1,23 +1,26 @@
 #![doc = include_str!("../README.md")]
 
-mod assemble;
 pub mod audit;
+mod domain;
 mod evidence;
 #[cfg(unix)]
 mod execute;
 mod fact;
+#[cfg(target_os = "linux")]
+mod file_gate;
 #[cfg(unix)]
 mod files;
 #[cfg(not(unix))]
 #[path = "files/unsupported.rs"]
 mod files;
+mod gate;
 mod policy;
 mod score;
 mod support;
 
-pub use assemble::{AssembleError, Assembled, OfferedProbe};
+pub use domain::{Answer, Candidate, Domain, DomainError, Frame, OfferedProbe};
 pub use evidence::{
-    Alternative, ClaimedValues, DerivationError, EvidenceFileError, EvidenceLineProblem,
+    About, Alternative, BeliefRule, HalfLifeError, ClaimedValues, DerivationError, EvidenceFileError, EvidenceLineProblem,
     EvidenceReader, EvidenceRecord, EvidenceSet, EvidenceStore, EvidenceStoreError,
     FactAlternatives, FieldProblem, ImpossibleTime, MAX_ANCESTORS, MAX_EVIDENCE_LINE_BYTES,
     MAX_LABEL_BYTES, MAX_TEXT_BYTES, PolicyRole, Proposition, RecordFieldError, RecordJsonError,
@@ -30,6 +33,13 @@ pub use fact::{Assignment, Fact, FactError, Facts};
 pub use files::*;
 #[cfg(not(unix))]
 pub use files::{FileError, Workspace};
+#[cfg(target_os = "linux")]
+pub use file_gate::{
+    Clarification, ClarificationAnswer, FileActionName, FileCandidate, FileDecision, FileDomain,
+    FileDomainSettings, FileGate, FileGateError, FileGateParts, FileProposal, FileProposalError,
+    FileProposalProblem, FileRequest,
+};
+pub use gate::{Asked, Decided, Gate, GateError, LEFT_OUT, UNEXPECTED};
 pub use policy::{
     ActionDescription, AttributeValue, BindError, Blocker, FILE_POLICIES, FILE_SCHEMA,
     ForeignWorld, Place, PolicyError, PolicyText, SafetyMap, SafetyPolicies, SafetyPolicy,

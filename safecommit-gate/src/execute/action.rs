@@ -185,6 +185,12 @@ impl TargetPath {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether it is this path or one beneath it.
+    pub(crate) fn is_or_is_in(&self, other: &Self) -> bool {
+        let rest = self.0.strip_prefix(&other.0);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
 }
 
 impl std::fmt::Display for TargetPath {
@@ -234,12 +240,46 @@ impl FileAction {
         }
     }
 
+    /// Every path that it names: what it acts on, and of a move where to.
+    pub fn paths(&self) -> impl Iterator<Item = &TargetPath> {
+        let to = match self {
+            Self::Move { to, .. } => Some(to),
+            _ => None,
+        };
+        std::iter::once(self.path()).chain(to)
+    }
+
+    /// Refuses a move of something into itself.
+    pub(crate) fn check(&self) -> Result<(), ActionError> {
+        match self {
+            Self::Move { from, to } if to.is_or_is_in(from) => Err(ActionError::IntoItself {
+                from: from.to_string(),
+                to: to.to_string(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// The path that it acts on; of a move, where the thing is.
     #[must_use]
     pub fn path(&self) -> &TargetPath {
         match self {
             Self::Delete { path } | Self::Overwrite { path, .. } | Self::Write { path, .. } => path,
             Self::Move { from, .. } => from,
+        }
+    }
+}
+
+/// In words, such as ``move `run/latest` to `archive/latest` `` or ``write `b.txt` (12 bytes)``.
+impl std::fmt::Display for FileAction {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} `{}`", self.name(), self.path())?;
+        match self {
+            Self::Delete { .. } => Ok(()),
+            Self::Move { to, .. } => write!(formatter, " to `{to}`"),
+            Self::Overwrite { content, .. } | Self::Write { content, .. } => {
+                write!(formatter, " ({} bytes)", content.bytes.len())
+            }
         }
     }
 }
@@ -282,15 +322,7 @@ impl Proposal {
             return Err(ActionError::NoAction);
         }
         for action in &actions {
-            if let FileAction::Move { from, to } = action {
-                let below = to.as_str().strip_prefix(from.as_str());
-                if below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
-                    return Err(ActionError::IntoItself {
-                        from: from.to_string(),
-                        to: to.to_string(),
-                    });
-                }
-            }
+            action.check()?;
         }
         let canonical: Vec<Canonical<'_>> = actions.iter().map(Canonical::from).collect();
         let bytes = serde_json::to_vec(&("safecommit-gate proposal 1", &context, canonical));

@@ -24,6 +24,8 @@ pub struct ActionDescription {
     pub(crate) resource: Party,
     pub(crate) constants: BTreeMap<String, AttributeValue>,
     pub(crate) facts: BTreeMap<String, String>,
+    /// A prefix of attributes, and what follows the rest of the name in the fact's.
+    pub(crate) named: BTreeMap<String, String>,
 }
 
 /// A principal or a resource.
@@ -64,6 +66,7 @@ impl ActionDescription {
             resource: party(resource.into()),
             constants: BTreeMap::new(),
             facts: BTreeMap::new(),
+            named: BTreeMap::new(),
         }
     }
 
@@ -79,6 +82,33 @@ impl ActionDescription {
     pub fn reading(mut self, attribute: impl Into<String>, fact: impl Into<String>) -> Self {
         self.facts.insert(attribute.into(), fact.into());
         self
+    }
+
+    /// Lets every attribute whose name begins with `prefix` take its value from the fact that is named by the rest and
+    /// `suffix`, if there is one; of several prefixes the longest counts. So the attributes of one thing among several
+    /// need not be listed, and a schema may leave any of them out.
+    ///
+    /// ```
+    /// use safecommit_gate::ActionDescription;
+    ///
+    /// // `kind` from the fact `kind`, `destination_kind` from the fact `kind_2`.
+    /// let moved = ActionDescription::new("move", "agent", "run/latest").reading_each("destination_", "_2");
+    /// # let _ = moved;
+    /// ```
+    #[must_use]
+    pub fn reading_each(mut self, prefix: impl Into<String>, suffix: impl Into<String>) -> Self {
+        self.named.insert(prefix.into(), suffix.into());
+        self
+    }
+
+    /// The fact that an attribute takes its value from, unless [`reading`](Self::reading) names one.
+    pub(crate) fn fact_of(&self, attribute: &str) -> String {
+        let longest = self
+            .named
+            .iter()
+            .filter_map(|(prefix, suffix)| Some((prefix.len(), attribute.strip_prefix(prefix.as_str())?, suffix)))
+            .max_by_key(|(length, ..)| *length);
+        longest.map_or_else(|| attribute.to_owned(), |(_, rest, suffix)| format!("{rest}{suffix}"))
     }
 
     /// The types of principal and resource; needed only where the schema lets the action apply to several.

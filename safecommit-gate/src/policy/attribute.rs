@@ -79,8 +79,8 @@ pub(super) fn attributes(
     for holder in Holder::ALL {
         for (attribute, declaration) in declared(holder) {
             let renamed = action.facts.get(attribute);
-            let fact_name = renamed.unwrap_or(attribute);
-            let fact = facts.position(fact_name);
+            let fact_name = renamed.cloned().unwrap_or_else(|| action.fact_of(attribute));
+            let fact = facts.position(&fact_name);
             let constant = action.constants.get(attribute);
             let of = &declaration.of;
             let (source, values) = match (constant, fact) {
@@ -94,7 +94,7 @@ pub(super) fn attributes(
                     return Err(BindError::UnknownFact {
                         action: name(),
                         attribute: attribute.clone(),
-                        fact: fact_name.clone(),
+                        fact: fact_name,
                     });
                 }
                 (None, None) if declaration.required => {

@@ -1,0 +1,13 @@
+//! From a proposal about files to a recorded decision and a released effect.
+
+mod domain;
+mod facts;
+mod proposal;
+mod release;
+
+pub use domain::{FileDomain, FileDomainSettings};
+pub use proposal::{
+    Clarification, ClarificationAnswer, FileActionName, FileCandidate, FileProposal,
+    FileProposalError, FileProposalProblem, FileRequest,
+};
+pub use release::{FileDecision, FileGate, FileGateError, FileGateParts};

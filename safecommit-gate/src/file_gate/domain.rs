@@ -1,0 +1,305 @@
+//! Actions on files as a domain of the gate.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::facts::{Known, Named, OF_AUTHORITY, suffix};
+use super::proposal::FileRequest;
+use crate::domain::{Answer, Candidate, Domain, DomainError, Frame, OfferedProbe};
+use crate::evidence::BeliefRule;
+use crate::execute::{FileAction, Probed, TargetPath};
+use crate::files::{
+    FileError, FileProbe, FileQuestion, FileSettings, Limits, ProbeOutcome, Target, Workspace,
+};
+use crate::policy::ActionDescription;
+
+/// What is said of a candidate that cannot be carried out; why stands in the details.
+const REFUSED: &str = "it cannot be carried out";
+
+/// What the domain of files needs to know of the gate.
+#[derive(Clone, Debug)]
+pub struct FileDomainSettings {
+    /// Probes, with their costs, timeouts and error rates.
+    pub probes: Vec<FileProbe>,
+    /// What probes need to know. When a target was remembered is found in the evidence.
+    pub files: FileSettings,
+    /// How evidence becomes terms of the score.
+    pub beliefs: BeliefRule,
+    /// How grave each action is: delete, overwrite, move, write; finite, at least zero.
+    pub severity: [f64; 4],
+    /// On whose behalf a proposal is that does not say so.
+    pub principal: String,
+    /// Files and directories that no action may touch: what the gate itself rests on.
+    pub guarded: Vec<PathBuf>,
+}
+
+/// The candidates of one request, with their targets held open.
+///
+/// [`FileGate`](super::FileGate) makes one for each decision; a program that decides without a log does so itself.
+#[derive(Debug)]
+pub struct FileDomain<'g> {
+    workspace: &'g Workspace,
+    settings: &'g FileDomainSettings,
+    request: &'g FileRequest,
+    targets: Vec<Opened>,
+    /// What each candidate is about.
+    probed: Vec<Result<Probed, String>>,
+    made_by: Vec<MadeBy>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    path: TargetPath,
+    target: Result<Target, FileError>,
+    settings: FileSettings,
+}
+
+/// Who answers a probe of the frame.
+#[derive(Clone, Debug)]
+enum MadeBy {
+    System { target: usize, probe: FileProbe },
+    Person,
+}
+
+impl FileDomainSettings {
+    /// How grave an action is.
+    #[must_use]
+    pub fn severity_of(&self, action: &FileAction) -> f64 {
+        let [delete, overwrite, move_to, write] = self.severity;
+        match action {
+            FileAction::Delete { .. } => delete,
+            FileAction::Overwrite { .. } => overwrite,
+            FileAction::Move { .. } => move_to,
+            FileAction::Write { .. } => write,
+        }
+    }
+}
+
+impl<'g> FileDomain<'g> {
+    /// Opens the targets and finds out what they are, before any probe: whatever the probes say is about these, or nothing
+    /// is released.
+    #[must_use]
+    pub fn new(
+        workspace: &'g Workspace,
+        settings: &'g FileDomainSettings,
+        request: &'g FileRequest,
+    ) -> Self {
+        let mut paths: Vec<TargetPath> = Vec::new();
+        for (action, _) in &request.actions {
+            for path in action.paths() {
+                if !paths.contains(path) {
+                    paths.push(path.clone());
+                }
+            }
+        }
+        let targets = paths.into_iter().map(|path| Opened {
+            target: workspace.target(path.as_str()),
+            settings: settings.files.clone(),
+            path,
+        });
+        let targets: Vec<Opened> = targets.collect();
+        let guarded = guarded_below(workspace.path(), &settings.guarded);
+        let probed = request.actions.iter().map(|(action, _)| {
+            if action.paths().any(|path| touches(path, &guarded)) {
+                return Err("it touches what the gate itself rests on".to_owned());
+            }
+            probe(action, workspace, &settings.files.limits)
+        });
+        let probed = probed.collect();
+        Self {
+            workspace,
+            settings,
+            request,
+            targets,
+            probed,
+            made_by: Vec::new(),
+        }
+    }
+
+    /// What a candidate is about, for the executor; why it cannot be carried out otherwise.
+    ///
+    /// # Errors
+    ///
+    /// The reason, in words.
+    pub fn probed(&self, action: usize) -> Result<&Probed, &str> {
+        match self.probed.get(action) {
+            Some(Ok(probed)) => Ok(probed),
+            Some(Err(reason)) => Err(reason),
+            None => Err("there is no such action"),
+        }
+    }
+
+    /// The paths of the targets, in the order of their numbers.
+    pub fn targets(&self) -> impl Iterator<Item = &TargetPath> {
+        self.targets.iter().map(|opened| &opened.path)
+    }
+
+    fn position(&self, path: &TargetPath) -> usize {
+        let position = self.targets.iter().position(|opened| opened.path == *path);
+        position.unwrap_or(self.targets.len())
+    }
+
+    fn candidate(&self, number: usize, action: &FileAction, reward: f64) -> Candidate {
+        let principal = self.request.principal.as_ref().unwrap_or(&self.settings.principal);
+        let path = action.path();
+        let mut description = ActionDescription::new(action.name(), principal, path.as_str())
+            .with("path", path.as_str())
+            .reading_each("", suffix(self.position(path), '_'));
+        if let FileAction::Move { to, .. } = action {
+            description = description.reading_each("destination_", suffix(self.position(to), '_'));
+        }
+        Candidate {
+            reward,
+            severity: self.settings.severity_of(action),
+            refused: self.probed[number].is_err().then(|| REFUSED.to_owned()),
+            ..Candidate::new(name_of(number, action), description)
+        }
+    }
+
+    fn offer(&mut self) -> Vec<OfferedProbe> {
+        let mut offered = Vec::new();
+        for target in 0..self.targets.len() {
+            for question in &self.request.probes {
+                let mut known = self.settings.probes.iter();
+                let Some(probe) = known.find(|probe| probe.question() == *question) else {
+                    continue;
+                };
+                // Without a memory there is nothing to compare with.
+                if *question == FileQuestion::Age && self.targets[target].settings.memory.is_none() {
+                    continue;
+                }
+                offered.push(OfferedProbe {
+                    cost: probe.cost(),
+                    error_rate: probe.error_rate(),
+                    ..OfferedProbe::new(
+                        format!("{}{}", question.name(), suffix(target, '-')),
+                        question.facts().iter().map(|fact| format!("{fact}{}", suffix(target, '_'))),
+                    )
+                });
+                self.made_by.push(MadeBy::System { target, probe: probe.clone() });
+            }
+        }
+        for (clarification, path) in &self.request.clarifications {
+            let of = suffix(self.position(path), '_');
+            offered.push(OfferedProbe {
+                cost: clarification.cost,
+                error_rate: clarification.error_rate,
+                question: Some(clarification.question.clone()),
+                ..OfferedProbe::new(
+                    clarification.id.clone(),
+                    clarification.reveals.iter().map(|fact| format!("{fact}{of}")),
+                )
+            });
+            self.made_by.push(MadeBy::Person);
+        }
+        offered
+    }
+
+    /// What persons answered, by the names of the facts of the frame.
+    #[must_use]
+    pub fn answers(&self) -> Vec<(String, Answer)> {
+        let answers = self.request.answers.iter().map(|answer| {
+            let mut asked = self.request.clarifications.iter();
+            let asked = asked.find(|(clarification, _)| clarification.id == answer.clarification);
+            let of = asked.map_or_else(String::new, |(_, path)| suffix(self.position(path), '_'));
+            let found = answer.found.iter().map(|(fact, value)| (format!("{fact}{of}"), value.clone()));
+            (answer.clarification.clone(), Answer::Found(found.collect()))
+        });
+        answers.collect()
+    }
+}
+
+impl Domain for FileDomain<'_> {
+    fn family(&self) -> &str {
+        "file"
+    }
+
+    fn frame(&mut self, now: Timestamp) -> Result<Frame, DomainError> {
+        let named: Vec<Named> = self
+            .targets
+            .iter()
+            .map(|opened| Named {
+                path: opened.path.clone(),
+                expects_something: expects_something(&opened.path, self.request),
+            })
+            .collect();
+        let workspace = self.workspace.path().to_string_lossy();
+        let known = Known::new(&named, &workspace, &self.request.evidence, &self.settings.beliefs, now);
+        let known = known.map_err(DomainError::new)?;
+        for (opened, memory) in self.targets.iter_mut().zip(&known.memories) {
+            opened.settings.memory = *memory;
+        }
+        let actions = self.request.actions.iter().enumerate();
+        let candidates = actions
+            .map(|(number, (action, reward))| self.candidate(number, action, *reward))
+            .collect();
+        let authority = (0..self.targets.len())
+            .flat_map(|target| OF_AUTHORITY.map(|fact| format!("{fact}{}", suffix(target, '_'))));
+        Ok(Frame {
+            authority: authority.collect(),
+            facts: known.facts,
+            beliefs: known.beliefs,
+            impossible: known.impossible,
+            candidates,
+            probes: self.offer(),
+        })
+    }
+
+    fn make(&mut self, probe: usize) -> Answer {
+        match self.made_by.get(probe) {
+            None => Answer::Failed("there is no such probe".to_owned()),
+            Some(MadeBy::Person) => Answer::NotYet,
+            Some(MadeBy::System { target, probe }) => {
+                let opened = &self.targets[*target];
+                let outcome = match &opened.target {
+                    Ok(open) => probe.make(self.workspace, open, &opened.settings),
+                    Err(error) => ProbeOutcome::of_refused_path(error.clone()),
+                };
+                answer(&outcome, &suffix(*target, '_'))
+            }
+        }
+    }
+}
+
+fn answer(outcome: &ProbeOutcome, suffix: &str) -> Answer {
+    match outcome {
+        ProbeOutcome::Found(found) => {
+            let found = found.iter().map(|(fact, value)| (format!("{fact}{suffix}"), (*value).to_owned()));
+            Answer::Found(found.collect())
+        }
+        ProbeOutcome::Failed(error) => Answer::Failed(error.to_string()),
+        ProbeOutcome::TimedOut => Answer::Failed("its time was up".to_owned()),
+    }
+}
+
+fn probe(action: &FileAction, workspace: &Workspace, limits: &Limits) -> Result<Probed, String> {
+    action.probe(workspace, limits).map_err(|error| error.to_string())
+}
+
+/// Its name in records: that of the action, and its number.
+pub(super) fn name_of(number: usize, action: &FileAction) -> String {
+    format!("{}-{}", action.name(), number + 1)
+}
+
+
+/// Whether the first action that names a path acts on what is there.
+fn expects_something(path: &TargetPath, request: &FileRequest) -> bool {
+    let mut actions = request.actions.iter().map(|(action, _)| action);
+    let first = actions.find(|action| action.paths().any(|named| named == path));
+    first.is_some_and(|action| action.path() == path && !matches!(action, FileAction::Write { .. }))
+}
+
+/// What is guarded in the workspace, by its path from there.
+fn guarded_below(workspace: &Path, guarded: &[PathBuf]) -> Vec<TargetPath> {
+    let canonical = guarded.iter().flat_map(|path| [Some(path.clone()), path.canonicalize().ok()]);
+    let below = canonical.flatten().filter_map(|path| {
+        TargetPath::new(path.strip_prefix(workspace).ok()?.to_str()?).ok()
+    });
+    below.collect()
+}
+
+fn touches(path: &TargetPath, guarded: &[TargetPath]) -> bool {
+    let mut guarded = guarded.iter();
+    guarded.any(|guarded| path.is_or_is_in(guarded) || guarded.is_or_is_in(path))
+}

@@ -1,0 +1,322 @@
+//! Decides, records, releases.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use safecommit_conformal::{Digest, Stratum};
+use safecommit_core::{DecisionKind, DecisionRecord};
+use sha2::{Digest as _, Sha256};
+
+use super::domain::{FileDomain, FileDomainSettings, name_of};
+use super::proposal::FileRequest;
+use crate::audit::{Appended, AuditError, AuditLog, Group, LogKey, UsedCalibration, Versions};
+use crate::calibration::{GateCalibration, GateCalibrationError};
+use crate::evidence::Trust;
+use crate::execute::{
+    ActionError, Authority, ExecuteError, Executor, Probed, Proposal, Receipt, ReleaseContext,
+};
+use crate::files::{FileError, Workspace};
+use crate::gate::{Asked, Decided, Gate, GateError};
+
+/// Stands between an agent and the files of a workspace: decides what it proposes, records the decision, and releases what
+/// was certified.
+#[derive(Debug)]
+pub struct FileGate {
+    gate: Gate,
+    domain: FileDomainSettings,
+    workspace: Workspace,
+    state: PathBuf,
+    executor: Option<Executor>,
+    log: AuditLog,
+    key: LogKey,
+    calibration: Option<GateCalibration>,
+    versions: Versions,
+}
+
+/// What a [`FileGate`] is made of.
+#[derive(Debug)]
+pub struct FileGateParts {
+    /// Policies, weights, bound of the support, settings of the controller.
+    pub gate: Gate,
+    /// Probes, beliefs, what is guarded.
+    pub domain: FileDomainSettings,
+    /// Where actions may have effects.
+    pub workspace: Workspace,
+    /// The state directory of the executor, outside the workspace.
+    pub state: PathBuf,
+    /// Where decisions are recorded.
+    pub log: AuditLog,
+    /// The key of the log.
+    pub key: LogKey,
+    /// Without one the threshold is unbounded: every hazard has to be probed away.
+    pub calibration: Option<GateCalibration>,
+}
+
+/// A decision that was recorded.
+#[derive(Debug)]
+pub struct FileDecision {
+    decided: Decided,
+    proposal: Proposal,
+    probed: Vec<Option<Probed>>,
+    questions: Vec<(String, String)>,
+    appended: Appended,
+}
+
+/// Why there is no recorded decision, or no effect.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileGateError {
+    /// The workspace cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The calibration is for another score, or none.
+    #[error(transparent)]
+    Calibration(#[from] GateCalibrationError),
+    /// The proposal has no canonical form.
+    #[error(transparent)]
+    Action(#[from] ActionError),
+    /// There is no decision.
+    #[error(transparent)]
+    Gate(#[from] GateError),
+    /// The decision could not be recorded, so nothing may be released.
+    #[error("the decision was not recorded: {0}")]
+    Audit(#[from] AuditError),
+    /// The decision is not to commit.
+    #[error("the decision is not to commit, so nothing is released")]
+    NoCommit,
+    /// The effect was refused, or failed.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+}
+
+impl FileGate {
+    /// A gate of these parts.
+    ///
+    /// # Errors
+    ///
+    /// [`FileGateError::Calibration`] for a calibration of another version of the score.
+    pub fn new(parts: FileGateParts) -> Result<Self, FileGateError> {
+        let versions = Versions {
+            program: concat!("safecommit-gate ", env!("CARGO_PKG_VERSION")).to_owned(),
+            policy: Some(Digest::from_bytes(parts.gate.policies().digest()).to_string()),
+            score: Some(score_version(&parts.gate, &parts.domain)),
+        };
+        if let Some(calibration) = &parts.calibration {
+            calibration.serves(versions.score.as_deref().unwrap_or_default())?;
+        }
+        Ok(Self {
+            gate: parts.gate,
+            domain: parts.domain,
+            workspace: parts.workspace,
+            state: parts.state,
+            executor: None,
+            log: parts.log,
+            key: parts.key,
+            calibration: parts.calibration,
+            versions,
+        })
+    }
+
+    /// Decides a request at `now`, and records the decision. When this returns the record is on the medium.
+    ///
+    /// # Errors
+    ///
+    /// [`FileGateError`]; then nothing was decided, or nothing recorded, and nothing can be released.
+    pub fn decide(
+        &mut self,
+        request: &FileRequest,
+        now: Timestamp,
+    ) -> Result<FileDecision, FileGateError> {
+        let group = self.group(request);
+        let proposal = self.proposal(request)?;
+        let mut domain = FileDomain::new(&self.workspace, &self.domain, request);
+        let asked = Asked {
+            id: proposal.request_id(),
+            stratum: self.stratum(&group),
+            answers: domain.answers(),
+            authority_missing: request.authority_missing,
+            fresh_evidence_expected: request.fresh_evidence_expected,
+            beta: request.beta,
+        };
+        let used = used(self.calibration.as_ref());
+        let decided = self.gate.decide(&mut domain, &asked, used, now)?;
+        let actions = 0..proposal.actions().len();
+        let probed = actions.map(|action| domain.probed(action).ok().cloned()).collect();
+        let mut entry = decided.entry(request.decision.clone(), now);
+        entry.versions = self.versions.clone();
+        entry.group = group;
+        entry.details.extend(details(request, &domain));
+        let questions = request.clarifications.iter();
+        let questions = questions.map(|(asked, _)| (asked.id.clone(), asked.question.clone()));
+        let questions = questions.collect();
+        let appended = self.log.append(&entry, used)?;
+        Ok(FileDecision { decided, proposal, probed, questions, appended })
+    }
+
+    /// Causes the effect that a decision released.
+    ///
+    /// # Errors
+    ///
+    /// [`FileGateError::NoCommit`] for a decision that is not to commit; [`FileGateError::Execute`] if the certificate does
+    /// not hold for what is there now, or the effect failed: it says whether anything was changed.
+    pub fn release(&mut self, decision: FileDecision) -> Result<Receipt, FileGateError> {
+        let FileDecision { decided, proposal, probed, .. } = decision;
+        let record = decided.record();
+        let mut names = record.actions.iter();
+        let action = names.position(|action| Some(&action.id) == record.action.as_ref());
+        let (case, certificate) = decided.into_certificate();
+        let (Some(certificate), Some(action)) = (certificate, action) else {
+            return Err(FileGateError::NoCommit);
+        };
+        let Some(Some(probed)) = probed.get(action) else {
+            return Err(FileGateError::NoCommit);
+        };
+        let authority = match used(self.calibration.as_ref()) {
+            UsedCalibration::None => Authority::Case { case: &case, calibration: None },
+            UsedCalibration::One(one) => Authority::Case { case: &case, calibration: Some(one) },
+            UsedCalibration::ByStratum(all) => Authority::CaseAmong { case: &case, calibrations: all },
+        };
+        let executor = match &mut self.executor {
+            Some(executor) => executor,
+            None => {
+                let workspace = Workspace::open(self.workspace.path())?;
+                let limits = self.domain.files.limits;
+                let opened = Executor::open(workspace, &self.state)?.with_limits(limits);
+                self.executor.insert(opened)
+            }
+        };
+        Ok(executor.execute(certificate, authority, &proposal, action, probed)?)
+    }
+
+    /// The version of the score of worlds: of weights, beliefs, policies. A threshold that was calibrated under another one
+    /// governs nothing here.
+    #[must_use]
+    pub fn score_version(&self) -> &str {
+        self.versions.score.as_deref().unwrap_or_default()
+    }
+
+    /// The workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        self.workspace.path()
+    }
+
+    fn proposal(&self, request: &FileRequest) -> Result<Proposal, FileGateError> {
+        let calibration = self.calibration.as_ref().map(GateCalibration::digest).transpose()?;
+        let principal = request.principal.as_ref().unwrap_or(&self.domain.principal);
+        let context = ReleaseContext {
+            decision: request.decision.clone(),
+            tool: request.tool.clone(),
+            directory: self.workspace.path().display().to_string(),
+            principal: principal.clone(),
+            policy_version: self.versions.policy.clone().unwrap_or_default(),
+            calibration_version: calibration.map(|digest| digest.to_string()),
+            evidence: self.key.evidence_digest(&request.evidence),
+        };
+        Ok(Proposal::new(context, request.actions().cloned().collect())?)
+    }
+
+    /// What the decision may be grouped by: it follows from the proposal and the evidence alone.
+    fn group(&self, request: &FileRequest) -> Group {
+        let grave = request.actions().map(|action| self.domain.severity_of(action));
+        let grave = grave.fold(0.0, f64::max);
+        let severity = match grave {
+            grave if grave >= 0.7 => "high",
+            grave if grave >= 0.3 => "medium",
+            _ => "low",
+        };
+        let trusts = request.evidence.records().iter();
+        let least = trusts.filter_map(|record| request.evidence.trust_of(record.id())).min();
+        let source = match least {
+            None => "none",
+            Some(Trust::Unknown) => "unknown",
+            Some(Trust::Tool) => "tool",
+            Some(Trust::Memory) => "memory",
+            Some(Trust::Observation) => "observation",
+            Some(Trust::User) => "user",
+            Some(Trust::Policy) => "policy",
+        };
+        Group {
+            family: Some("file".to_owned()),
+            severity: Some(severity.to_owned()),
+            source: Some(source.to_owned()),
+        }
+    }
+
+    fn stratum(&self, group: &Group) -> Option<Stratum> {
+        self.calibration.as_ref()?.stratum(group)
+    }
+}
+
+impl FileDecision {
+    /// What was decided and why.
+    #[must_use]
+    pub fn record(&self) -> &DecisionRecord {
+        self.decided.record()
+    }
+
+    /// The decision with its request.
+    #[must_use]
+    pub fn decided(&self) -> &Decided {
+        &self.decided
+    }
+
+    /// Where it stands in the log.
+    #[must_use]
+    pub fn appended(&self) -> Appended {
+        self.appended
+    }
+
+    /// The question that a person has to answer before the decision can go on, with its name.
+    #[must_use]
+    pub fn question(&self) -> Option<(&str, &str)> {
+        let record = self.record();
+        if record.decision != DecisionKind::Probe {
+            return None;
+        }
+        let wanted = &record.probe.as_ref()?.id;
+        let mut questions = self.questions.iter();
+        questions.find(|(id, _)| id == wanted).map(|(id, question)| (id.as_str(), question.as_str()))
+    }
+}
+
+fn used(calibration: Option<&GateCalibration>) -> UsedCalibration<'_> {
+    calibration.map_or(UsedCalibration::None, GateCalibration::used)
+}
+
+/// The version of the score of worlds under these settings.
+fn score_version(gate: &Gate, domain: &FileDomainSettings) -> String {
+    let mut digest = Sha256::new();
+    digest.update(b"safecommit-gate score of files 1");
+    for weight in gate.weights().as_array() {
+        digest.update(weight.to_bits().to_le_bytes());
+    }
+    digest.update(domain.beliefs.half_life().to_bits().to_le_bytes());
+    digest.update(gate.policies().digest());
+    Digest::from_bytes(digest.finalize().into()).to_string()
+}
+
+/// The circumstances in words. All paths of a record stand here.
+fn details(request: &FileRequest, domain: &FileDomain<'_>) -> Vec<(String, String)> {
+    let mut actions = Vec::new();
+    let mut refused = Vec::new();
+    for (number, action) in request.actions().enumerate() {
+        let name = name_of(number, action);
+        actions.push(format!("{name}: {action}"));
+        if let Err(reason) = domain.probed(number) {
+            refused.push(format!("{name}: {reason}"));
+        }
+    }
+    let targets = (1..).zip(domain.targets());
+    let targets: Vec<String> = targets.map(|(number, path)| format!("{number}: `{path}`")).collect();
+    let mut details = vec![
+        ("actions".to_owned(), actions.join("; ")),
+        ("targets".to_owned(), targets.join("; ")),
+        ("tool".to_owned(), request.tool.clone()),
+        ("uses".to_owned(), request.uses.join(", ")),
+    ];
+    if !refused.is_empty() {
+        details.push(("refused".to_owned(), refused.join("; ")));
+    }
+    details
+}

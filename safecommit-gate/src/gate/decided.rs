@@ -1,0 +1,102 @@
+//! A decision of the gate, with everything that explains and releases it.
+
+use jiff::Timestamp;
+use safecommit_core::{Case, Certificate, Decision, DecisionRecord};
+
+use crate::audit::{Durations, Entry, ReportedFault};
+
+/// A decision: the request that tells what was found, the record that answers it, and for a commit the certificate.
+#[derive(Debug)]
+pub struct Decided {
+    case: Case,
+    record: DecisionRecord,
+    certificate: Option<Certificate>,
+    durations: Durations,
+    fault: Option<ReportedFault>,
+    error: Option<String>,
+    details: Vec<(String, String)>,
+}
+
+/// How the last word was reached.
+pub(super) enum Outcome {
+    Decision(Decision),
+    /// A fallback on an error, which has no certificate.
+    Record(DecisionRecord),
+}
+
+impl Decided {
+    pub(super) fn new(
+        case: Case,
+        outcome: Outcome,
+        durations: Durations,
+        fault: Option<ReportedFault>,
+        error: Option<String>,
+        details: Vec<(String, String)>,
+    ) -> Self {
+        let (record, certificate) = match outcome {
+            Outcome::Decision(decision) => (decision.record().clone(), decision.into_certificate()),
+            Outcome::Record(record) => (record, None),
+        };
+        Self {
+            case,
+            record,
+            certificate,
+            durations,
+            fault,
+            error,
+            details,
+        }
+    }
+
+    /// What was decided and why.
+    #[must_use]
+    pub fn record(&self) -> &DecisionRecord {
+        &self.record
+    }
+
+    /// The request with all that was found: deciding it again gives the same record.
+    #[must_use]
+    pub fn case(&self) -> &Case {
+        &self.case
+    }
+
+    /// What went wrong on the way to the worlds, if anything did; then the decision is to escalate.
+    #[must_use]
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Why probes failed, by their names.
+    #[must_use]
+    pub fn details(&self) -> &[(String, String)] {
+        &self.details
+    }
+
+    /// How long its parts took.
+    #[must_use]
+    pub fn durations(&self) -> Durations {
+        self.durations
+    }
+
+    /// The decision as it is recorded, with no versions and no group yet.
+    #[must_use]
+    pub fn entry(&self, decision: impl Into<String>, at: Timestamp) -> Entry {
+        let mut entry = Entry::new(
+            decision,
+            at,
+            self.case.request().clone(),
+            self.record.clone(),
+        );
+        entry.durations = self.durations;
+        entry.fault = self.fault;
+        entry.error.clone_from(&self.error);
+        entry.details.extend(self.details.iter().cloned());
+        entry
+    }
+
+    /// The case and the certificate of a commit, to redeem it under the same calibration.
+    #[must_use]
+    pub fn into_certificate(self) -> (Case, Option<Certificate>) {
+        (self.case, self.certificate)
+    }
+}
