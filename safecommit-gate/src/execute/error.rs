@@ -42,6 +42,9 @@ pub enum ExecuteError {
     /// The certificate was refused.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
+    /// The request that the certificate is about is not about the proposal.
+    #[error("the request is not about this proposal: {0}")]
+    OtherRequest(String),
     /// The proposal has no such action.
     #[error("there is no action {0}")]
     NoSuchAction(usize),

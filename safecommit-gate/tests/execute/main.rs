@@ -10,5 +10,6 @@ mod mounts;
 #[path = "../shared/own_mounts.rs"]
 mod own_mounts;
 mod paths;
+mod requests;
 mod support;
 mod trash;
