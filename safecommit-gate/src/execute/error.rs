@@ -93,6 +93,9 @@ pub enum ExecuteError {
         /// Why.
         problem: &'static str,
     },
+    /// The journal has no such entry.
+    #[error("the journal has no entry {0}")]
+    NoSuchEntry(u64),
     /// An entry that cannot be undone.
     #[error("entry {entry} cannot be undone: {problem}")]
     NotRestorable {

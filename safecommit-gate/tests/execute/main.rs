@@ -5,6 +5,7 @@
 mod actions;
 mod crash;
 mod directories;
+mod emptying;
 mod limits;
 mod mounts;
 #[path = "../shared/own_mounts.rs"]
