@@ -51,11 +51,14 @@ use rusqlite::{Connection, TransactionBehavior};
 
 pub use chain::{ChainHash, Flaw, FlawKind};
 pub use diagnose::{Causes, Diagnosis, Failed, MissRate};
-pub use entry::{AuditRecord, Durations, Entry, Group, ReportedFault, UsedCalibration, Versions};
+pub use entry::{
+    AuditRecord, Durations, Entry, Group, MAX_RECORD_BYTES, ReportedFault, UsedCalibration,
+    Versions,
+};
 pub use error::{AuditError, KeyError, LabelError};
-pub use export::check_export;
+pub use export::{MAX_EXPORT_LINE_BYTES, check_export};
 pub use key::LogKey;
-pub use label::{Label, Labels};
+pub use label::{Label, Labels, MAX_LABEL_LINE_BYTES};
 pub use reader::{AuditReader, Divergence, Replay, Verified};
 pub use redact::{RedactedField, Redaction};
 pub use scores::{GroupBy, ScoredDecision};
@@ -204,11 +207,13 @@ impl AuditLog {
         let kept = match calibration.store() {
             None => None,
             Some(stored) => {
-                let body = serde_json::to_vec(&stored);
-                let body = body.map_err(|error| AuditError::NotWritable {
+                let refuse = |problem| AuditError::NotWritable {
                     decision: entry.decision.clone(),
-                    problem: error.to_string(),
-                })?;
+                    problem: format!("its calibration: {problem}"),
+                };
+                let body = serde_json::to_vec(&stored);
+                let body = body.map_err(|error| refuse(error.to_string()))?;
+                entry::check_length(&body).map_err(refuse)?;
                 Some((ChainHash::of(&body), body))
             }
         };

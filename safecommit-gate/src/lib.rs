@@ -11,6 +11,7 @@ mod files;
 #[cfg(not(unix))]
 #[path = "files/unsupported.rs"]
 mod files;
+mod lines;
 mod policy;
 mod score;
 mod support;

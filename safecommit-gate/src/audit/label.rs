@@ -6,6 +6,10 @@ use std::io::BufRead;
 use serde::{Deserialize, Serialize};
 
 use super::error::{AuditError, LabelError};
+use crate::lines::{LineProblem, next_line};
+
+/// The most bytes in a line of labels, its end not counted. A reader never holds more than one line.
+pub const MAX_LABEL_LINE_BYTES: usize = 2 * 1024 * 1024;
 
 /// What turned out to be true of one decision: which world it was, or which candidates were safe, or both.
 ///
@@ -57,15 +61,25 @@ impl Labels {
     ///
     /// # Errors
     ///
-    /// [`LabelError`] with the line; [`AuditError::Io`].
-    pub fn read(lines: impl BufRead) -> Result<Self, AuditError> {
+    /// [`LabelError`] with the line, also for one with more than [`MAX_LABEL_LINE_BYTES`]; [`AuditError::Io`].
+    pub fn read(mut lines: impl BufRead) -> Result<Self, AuditError> {
         let mut all = Self::default();
-        for (number, line) in (1..).zip(lines.lines()) {
-            let line = line?;
+        let mut buffer = Vec::new();
+        for number in 1.. {
+            let line = match next_line(&mut lines, MAX_LABEL_LINE_BYTES, &mut buffer) {
+                Ok(None) => break,
+                Ok(Some(line)) => line,
+                Err(LineProblem::Read(error)) => return Err(error.into()),
+                Err(problem) => {
+                    let problem = problem.to_string();
+                    let line = number;
+                    return Err(LabelError::Line { line, problem }.into());
+                }
+            };
             if line.trim().is_empty() {
                 continue;
             }
-            let label = serde_json::from_str(&line).map_err(|error| LabelError::Line {
+            let label = serde_json::from_str(line).map_err(|error| LabelError::Line {
                 line: number,
                 problem: error.to_string(),
             })?;
