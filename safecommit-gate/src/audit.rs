@@ -41,6 +41,8 @@ mod redact;
 mod reproduce;
 mod scores;
 mod store;
+mod truth;
+mod world_name;
 
 use std::borrow::Cow;
 use std::fs::OpenOptions;
@@ -62,6 +64,7 @@ pub use label::{Label, Labels, MAX_LABEL_LINE_BYTES};
 pub use reader::{AuditReader, Divergence, Replay, Verified};
 pub use redact::{RedactedField, Redaction};
 pub use scores::{GroupBy, ScoredDecision};
+pub use world_name::{Fit, WorldName, WorldNameError};
 
 use chain::Row;
 use head::Head;
