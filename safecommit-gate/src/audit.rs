@@ -26,7 +26,8 @@
 //! # What a log tells
 //!
 //! [`AuditReader::replay`] takes every decision again; [`AuditReader::diagnose`] attributes failures to their causes,
-//! given labels; [`AuditReader::calibration_scores`] gives the scores to calibrate on.
+//! given labels; [`AuditReader::calibration_scores`] gives the scores to calibrate on. A [`Label`] says what turned out
+//! to be true: the name of the true world, its facts as far as they are known, or which actions were safe.
 
 mod chain;
 mod diagnose;
