@@ -26,7 +26,8 @@
 //! # What a log tells
 //!
 //! [`AuditReader::replay`] takes every decision again; [`AuditReader::diagnose`] attributes failures to their causes,
-//! given labels; [`AuditReader::calibration_scores`] gives the scores to calibrate on.
+//! given labels; [`AuditReader::calibration_scores`] gives the scores to calibrate on. A [`Label`] says what turned out
+//! to be true: the name of the true world, its facts as far as they are known, or which actions were safe.
 
 mod chain;
 mod diagnose;
@@ -41,6 +42,8 @@ mod redact;
 mod reproduce;
 mod scores;
 mod store;
+mod truth;
+mod world_name;
 
 use std::borrow::Cow;
 use std::fs::OpenOptions;
@@ -51,14 +54,18 @@ use rusqlite::{Connection, TransactionBehavior};
 
 pub use chain::{ChainHash, Flaw, FlawKind};
 pub use diagnose::{Causes, Diagnosis, Failed, MissRate};
-pub use entry::{AuditRecord, Durations, Entry, Group, ReportedFault, UsedCalibration, Versions};
+pub use entry::{
+    AuditRecord, Durations, Entry, Group, MAX_RECORD_BYTES, ReportedFault, UsedCalibration,
+    Versions,
+};
 pub use error::{AuditError, KeyError, LabelError};
-pub use export::check_export;
+pub use export::{MAX_EXPORT_LINE_BYTES, check_export};
 pub use key::LogKey;
-pub use label::{Label, Labels};
+pub use label::{Label, Labels, MAX_LABEL_LINE_BYTES};
 pub use reader::{AuditReader, Divergence, Replay, Verified};
 pub use redact::{RedactedField, Redaction};
 pub use scores::{GroupBy, ScoredDecision};
+pub use world_name::{Fit, WorldName, WorldNameError};
 
 use chain::Row;
 use head::Head;
@@ -204,11 +211,13 @@ impl AuditLog {
         let kept = match calibration.store() {
             None => None,
             Some(stored) => {
-                let body = serde_json::to_vec(&stored);
-                let body = body.map_err(|error| AuditError::NotWritable {
+                let refuse = |problem| AuditError::NotWritable {
                     decision: entry.decision.clone(),
-                    problem: error.to_string(),
-                })?;
+                    problem: format!("its calibration: {problem}"),
+                };
+                let body = serde_json::to_vec(&stored);
+                let body = body.map_err(|error| refuse(error.to_string()))?;
+                entry::check_length(&body).map_err(refuse)?;
                 Some((ChainHash::of(&body), body))
             }
         };

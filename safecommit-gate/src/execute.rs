@@ -7,11 +7,17 @@ mod receipt;
 #[cfg(target_os = "linux")]
 mod effect;
 #[cfg(target_os = "linux")]
+mod empty;
+#[cfg(target_os = "linux")]
+mod entries;
+#[cfg(target_os = "linux")]
 mod executor;
 #[cfg(target_os = "linux")]
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod journal;
+#[cfg(target_os = "linux")]
+mod ledger;
 #[cfg(target_os = "linux")]
 mod place;
 #[cfg(target_os = "linux")]

@@ -14,6 +14,7 @@ mod files;
 #[path = "files/unsupported.rs"]
 mod files;
 mod gate;
+mod lines;
 mod policy;
 mod score;
 mod support;

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use safecommit_conformal::{Delta, clopper_pearson};
-use safecommit_core::{ActionSet, Failure, FailureCause, Fate, Request, Step, attribute};
+use safecommit_core::{Failure, FailureCause, Fate, Step, attribute};
 
 use super::entry::AuditRecord;
-use super::error::{AuditError, LabelError};
-use super::label::{Label, Labels};
+use super::error::AuditError;
+use super::label::Labels;
 use super::reader::AuditReader;
 use super::reproduce::Reproduced;
+use super::truth::{Truth, labels_known, truth};
 
 /// What labelled decisions came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +26,8 @@ pub struct Diagnosis {
     pub fallbacks: u64,
     /// Labelled decisions that asked for a probe: nothing was decided there yet.
     pub pending: u64,
-    /// Decisions of which the label does not tell whether they failed: the true world was not proposed, and what was
-    /// safe is not said.
+    /// Decisions of which the label does not tell whether they failed: what was safe is not said, and the true world
+    /// was not proposed or is one of several.
     pub undetermined: Vec<String>,
     /// Decisions that failed, in the order of the log.
     pub failed: Vec<Failed>,
@@ -72,22 +73,14 @@ pub struct MissRate {
     pub upper: f64,
 }
 
-/// What a label says of a decision.
-pub(super) struct Truth {
-    /// The place of the true world, where it is known: `Some(None)` if it was not proposed.
-    pub(super) world: Option<Option<usize>>,
-    /// The candidates that were safe, where they are known.
-    pub(super) safe: Option<ActionSet>,
-    /// The proposed worlds in which just these are safe.
-    pub(super) class: Vec<usize>,
-}
-
 impl AuditReader {
     /// Attributes the failures of labelled decisions to their causes ([`attribute`]), and estimates beta with an upper
     /// bound of error probability `delta`. Every labelled decision is taken again for that.
     ///
     /// Where only the safe actions are known, the true world is taken to be the one of the proposed worlds with just
-    /// these actions safe that stood best at the end: retained before above the threshold before refuted.
+    /// these actions safe that stood best at the end: retained before above the threshold before refuted. Facts that
+    /// leave several worlds narrow those down; without the safe actions, such a decision is undetermined, and it does
+    /// not count for how often the true world was not proposed.
     ///
     /// ```
     /// use safecommit_conformal::Delta;
@@ -121,7 +114,7 @@ impl AuditReader {
     ///
     /// # Errors
     ///
-    /// [`LabelError`] for a label that does not fit the log; [`AuditError::NotReproducible`] for a decision that comes
+    /// [`LabelError`](super::LabelError) for a label that does not fit the log; [`AuditError::NotReproducible`] for a decision that comes
     /// out otherwise; those of reading.
     pub fn diagnose(&self, labels: &Labels, delta: Delta) -> Result<Diagnosis, AuditError> {
         let (mut labelled, mut unlabelled) = (0, 0);
@@ -238,58 +231,6 @@ fn stood(truth: &Truth, fates: &[Fate]) -> Option<Fate> {
             .map(|world| fates[*world])
             .min_by_key(rank),
     }
-}
-
-/// What a label says of a request.
-pub(super) fn truth(label: &Label, request: &Request) -> Result<Truth, LabelError> {
-    let actions = request.actions.len();
-    let set = |names: &[String]| {
-        let mut set = ActionSet::empty(actions);
-        for name in names {
-            let at = request.actions.iter().position(|action| action.id == *name);
-            let at = at.ok_or_else(|| LabelError::UnknownAction {
-                decision: label.decision.clone(),
-                action: name.clone(),
-            })?;
-            set.insert(at);
-        }
-        Ok(set)
-    };
-    let signatures: Vec<ActionSet> = request
-        .worlds
-        .iter()
-        .map(|world| set(&world.safe))
-        .collect::<Result<_, _>>()?;
-    let world = label.true_world.as_ref().map(|name| {
-        let mut worlds = request.worlds.iter();
-        worlds.position(|world| world.id == *name)
-    });
-    let safe = match (&label.safe_actions, world.flatten()) {
-        (Some(names), _) => Some(set(names)?),
-        (None, Some(world)) => Some(signatures[world].clone()),
-        (None, None) => None,
-    };
-    let class = match &safe {
-        None => Vec::new(),
-        Some(safe) => {
-            let worlds = signatures.iter().enumerate();
-            worlds
-                .filter(|(_, signature)| *signature == safe)
-                .map(|(at, _)| at)
-                .collect()
-        }
-    };
-    Ok(Truth { world, safe, class })
-}
-
-/// Every label has to be for a decision of the log: one that is not would silently not count.
-pub(super) fn labels_known(reader: &AuditReader, labels: &Labels) -> Result<(), AuditError> {
-    for label in labels.iter() {
-        if !super::store::holds(&reader.connection, &label.decision)? {
-            return Err(LabelError::UnknownDecision(label.decision.clone()).into());
-        }
-    }
-    Ok(())
 }
 
 fn miss_rate((missing, cases): (u64, u64), delta: Delta) -> Result<MissRate, AuditError> {

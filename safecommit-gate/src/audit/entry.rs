@@ -13,6 +13,9 @@ use super::redact::RedactedField;
 
 const FORMAT: u32 = 1;
 
+/// The most bytes in the canonical form of a record, and in that of a calibration.
+pub const MAX_RECORD_BYTES: usize = 32 * 1024 * 1024;
+
 /// One decision, as it is handed to [`AuditLog::append`](super::AuditLog::append): the request, the record that
 /// answered it, and the circumstances. The record of the core has what explains the decision: retained classes and
 /// signatures, the certificate or the blocking worlds, the chosen probe and its expected shrinkage, the fallback and
@@ -172,6 +175,7 @@ impl AuditRecord {
             problem,
         };
         let bytes = serde_json::to_vec(self).map_err(|error| refuse(error.to_string()))?;
+        check_length(&bytes).map_err(refuse)?;
         let back = Self::read(&bytes).map_err(refuse)?;
         if back != *self {
             return Err(refuse("it does not read back as it was".to_owned()));
@@ -194,6 +198,14 @@ impl AuditRecord {
             Err(error) => Err(error.to_string()),
         }
     }
+}
+
+/// Refuses what no line of an export may hold.
+pub(super) fn check_length(bytes: &[u8]) -> Result<(), String> {
+    if bytes.len() > MAX_RECORD_BYTES {
+        return Err(format!("it has more than {MAX_RECORD_BYTES} bytes"));
+    }
+    Ok(())
 }
 
 impl UsedCalibration<'_> {

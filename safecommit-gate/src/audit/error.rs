@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use rusqlite::ErrorCode;
 
 use super::chain::Flaw;
+use super::world_name::WorldNameError;
 
 /// Why an operation on an audit log did not take place. Whatever was recorded before is still there.
 #[derive(Debug, thiserror::Error)]
@@ -164,6 +165,27 @@ pub enum LabelError {
         decision: String,
         /// The action.
         action: String,
+    },
+    /// Facts for a decision whose worlds do not say theirs: the request was not made by the gate, or names of worlds
+    /// are redacted.
+    #[error(
+        "decision `{decision}` cannot be labelled by facts, it has a world `{world}`: {problem}"
+    )]
+    NoFacts {
+        /// The decision.
+        decision: String,
+        /// The first such world.
+        world: String,
+        /// What its name lacks.
+        problem: WorldNameError,
+    },
+    /// A label whose parts cannot all be true.
+    #[error("the label of decision `{decision}` contradicts itself: {what}")]
+    Contradiction {
+        /// The decision.
+        decision: String,
+        /// Which parts.
+        what: &'static str,
     },
     /// A decision that lacks what it is to be grouped by.
     #[error("decision `{decision}` has no {what} to group by")]

@@ -9,13 +9,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::chain::{ChainHash, Checker, Flaw, FlawKind, Row};
+use super::entry::MAX_RECORD_BYTES;
 use super::error::AuditError;
 use super::head::{Head, HeadFile};
 use super::key::LogKey;
 use super::reader::{AuditReader, Verified};
 use super::store;
+use crate::lines::{LineProblem, next_line};
 
 const FORMAT: u32 = 1;
+
+/// The most bytes in a line of an export, its end not counted. [`check_export`] never holds more than one line besides
+/// the calibrations. Every record fits: its line has its body and its decision, which stands in the body too.
+pub const MAX_EXPORT_LINE_BYTES: usize = 2 * MAX_RECORD_BYTES + 4096;
 
 /// A line of an export. Bodies stand in it as they were hashed.
 #[derive(Serialize, Deserialize)]
@@ -125,19 +131,25 @@ impl AuditReader {
 /// # Errors
 ///
 /// [`AuditError::Flaw`] with the first record that is not what was written; [`AuditError::Export`] for a line that is
-/// no line of an export or out of place, and for a head of another key.
-pub fn check_export(lines: impl BufRead, key: &LogKey) -> Result<Verified, AuditError> {
+/// no line of an export, has more than [`MAX_EXPORT_LINE_BYTES`] or is out of place, and for a head of another key.
+pub fn check_export(mut lines: impl BufRead, key: &LogKey) -> Result<Verified, AuditError> {
     let mut opened: Option<Head> = None;
     let mut calibrations = BTreeMap::new();
     let mut checker: Option<Checker<'_>> = None;
-    for (number, text) in (1..).zip(lines.lines()) {
-        let text = text?;
+    let mut buffer = Vec::new();
+    for number in 1.. {
         let refuse = |problem: String| AuditError::Export {
             line: number,
             problem,
         };
+        let text = match next_line(&mut lines, MAX_EXPORT_LINE_BYTES, &mut buffer) {
+            Ok(None) => break,
+            Ok(Some(text)) => text,
+            Err(LineProblem::Read(error)) => return Err(error.into()),
+            Err(problem) => return Err(refuse(problem.to_string())),
+        };
         let line: Line<'_> =
-            serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
         match (line, &opened) {
             (Line::AuditLog { format, head }, None) => {
                 if format != FORMAT {

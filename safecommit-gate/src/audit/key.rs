@@ -5,10 +5,12 @@ use std::fmt;
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use safecommit_conformal::Digest;
 use sha2::Sha256;
 
 #[cfg(unix)]
 use super::error::KeyError;
+use crate::evidence::EvidenceSet;
 
 /// A secret of 32 bytes. Whoever has it can write records that verify; keep it, and the head, where whoever may
 /// want to rewrite history has no access. One key a log: with a key shared by two logs, one can be passed off as the
@@ -105,6 +107,36 @@ impl LogKey {
         Ok(Self(bytes))
     }
 
+    /// HMAC-SHA-256 of evidence, by id and in the canonical form of its records
+    /// ([`EvidenceRecord::to_json`](crate::EvidenceRecord::to_json)): what
+    /// [`ReleaseContext::evidence`](crate::ReleaseContext::evidence) has to hold where the subject of a decision is
+    /// written down. Equal sets have equal digests.
+    ///
+    /// It is keyed because evidence may be little more than a name or a yes. Of everything else that a subject is
+    /// computed from the log tells enough, so with a plain digest, such as [`EvidenceSet::digest`], whoever reads the
+    /// log could try one piece of evidence after the other until the subject comes out.
+    ///
+    /// ```
+    /// use safecommit_gate::EvidenceSet;
+    /// use safecommit_gate::audit::LogKey;
+    ///
+    /// let evidence = EvidenceSet::new([])?;
+    /// let digest = |byte| LogKey::from_bytes([byte; 32]).evidence_digest(&evidence);
+    /// assert_eq!(digest(7), digest(7));
+    /// assert_ne!(digest(7), digest(8));
+    /// # Ok::<(), safecommit_gate::DerivationError>(())
+    /// ```
+    #[must_use]
+    pub fn evidence_digest(&self, evidence: &EvidenceSet) -> Digest {
+        let records: Vec<String> = evidence
+            .records()
+            .iter()
+            .map(|record| record.to_json())
+            .collect();
+        let parts: Vec<&[u8]> = records.iter().map(|record| record.as_bytes()).collect();
+        Digest::from(self.code("evidence", &parts))
+    }
+
     /// HMAC-SHA-256 of parts for one purpose. Purpose and parts are preceded by their lengths, so no other
     /// division of the same bytes has the same code.
     pub(super) fn code(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
@@ -174,6 +206,46 @@ mod tests {
         }
         assert!(!LogKey::from_bytes([8; 32]).verifies("head", &[b"ab"], &code));
         assert!(!key.verifies("head", &[b"ab"], &code[..31]));
+    }
+
+    #[test]
+    fn the_digest_of_evidence_is_that_of_its_records_and_of_the_key() {
+        use crate::evidence::{EvidenceRecord, Proposition, Source};
+
+        let record = |id: &str, value: &str| {
+            let what = Proposition::new("report.txt", "owner", value).unwrap();
+            let at = "2026-03-01T08:00:00Z".parse().unwrap();
+            EvidenceRecord::new(id, what, Source::user("ada").unwrap(), at).unwrap()
+        };
+        let digest = |records: &[EvidenceRecord]| {
+            let evidence = EvidenceSet::new(records.iter().cloned()).unwrap();
+            LogKey::from_bytes([7; 32]).evidence_digest(&evidence)
+        };
+        let (one, two) = (record("a", "own"), record("b", "other"));
+        let both = digest(&[one.clone(), two.clone()]);
+        assert_eq!(both, digest(&[two.clone(), one.clone()]));
+        let plain = EvidenceSet::new([one.clone(), two.clone()])
+            .unwrap()
+            .digest();
+        let others = [
+            digest(&[]),
+            digest(std::slice::from_ref(&one)),
+            digest(&[one.clone(), record("b", "own")]),
+            Digest::from(plain),
+        ];
+        assert!(others.iter().all(|other| *other != both));
+        // By hand: the purpose and each record behind its length.
+        let mut message = Vec::new();
+        for part in ["evidence", &one.to_json(), &two.to_json()] {
+            message.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            message.extend_from_slice(part.as_bytes());
+        }
+        let mut hmac = Hmac::<Sha256>::new_from_slice(&[7; 32]).unwrap();
+        hmac.update(&message);
+        assert_eq!(
+            both,
+            Digest::from(<[u8; 32]>::from(hmac.finalize().into_bytes()))
+        );
     }
 
     #[cfg(unix)]

@@ -1,15 +1,24 @@
 //! What turned out to be true of decisions.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::BufRead;
 
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::error::{AuditError, LabelError};
+use crate::fact::{FactError, is_identifier};
+use crate::lines::{LineProblem, next_line};
 
-/// What turned out to be true of one decision: which world it was, or which candidates were safe, or both.
+/// The most bytes in a line of labels, its end not counted. A reader never holds more than one line.
+pub const MAX_LABEL_LINE_BYTES: usize = 2 * 1024 * 1024;
+
+/// What turned out to be true of one decision: which world it was, by its name or by its facts, or which candidates
+/// were safe, or both.
 ///
-/// JSON form: `{"decision": "d-1", "true_world": "temporary"}` or `{"decision": "d-1", "safe_actions": ["send"]}`.
+/// JSON form: `{"decision": "d-1", "true_world": "temporary"}`, `{"decision": "d-1", "safe_actions": ["send"]}` or
+/// `{"decision": "d-1", "true_facts": {"kind": "link", "location": "inside"}}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
@@ -18,6 +27,17 @@ pub struct Label {
     /// The true world. One that the request does not list was never proposed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub true_world: Option<String>,
+    /// The value that each fact had, as far as it is known, for worlds whose names say their facts
+    /// ([`WorldName`](super::WorldName)). The one world that admits the values of all facts that it restricts is the
+    /// true one. If there is none, those are left of which the label has all but some restricted facts. If there is
+    /// none of these either, it is `left-out`, or the true world was not proposed. Facts that no world restricts do
+    /// not matter.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "facts_once"
+    )]
+    pub true_facts: Option<BTreeMap<String, String>>,
     /// The candidate actions that were safe. Without it, those that are safe in the true world by the safety map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safe_actions: Option<Vec<String>>,
@@ -31,8 +51,10 @@ pub struct Label {
 /// let lines = "{\"decision\": \"d-1\", \"true_world\": \"temporary\"}\n\
 ///              {\"decision\": \"d-2\", \"safe_actions\": []}\n";
 /// assert_eq!(Labels::read(lines.as_bytes())?.len(), 2);
+/// let by_facts = r#"{"decision": "d-1", "true_facts": {"kind": "link", "owner": "own"}}"#;
+/// assert!(Labels::read(by_facts.as_bytes())?.get("d-1").is_some());
 /// let error = Labels::read(&b"{\"decision\": \"d-1\"}"[..]).unwrap_err();
-/// assert_eq!(error.to_string(), "line 1: a label has `true_world`, `safe_actions` or both");
+/// assert_eq!(error.to_string(), "line 1: a label has `true_world`, `true_facts` or `safe_actions`");
 /// # Ok::<(), safecommit_gate::audit::AuditError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,15 +79,28 @@ impl Labels {
     ///
     /// # Errors
     ///
-    /// [`LabelError`] with the line; [`AuditError::Io`].
-    pub fn read(lines: impl BufRead) -> Result<Self, AuditError> {
+    /// [`LabelError`] with the line, also for one with more than [`MAX_LABEL_LINE_BYTES`]; [`AuditError::Io`].
+    pub fn read(mut lines: impl BufRead) -> Result<Self, AuditError> {
         let mut all = Self::default();
-        for (number, line) in (1..).zip(lines.lines()) {
-            let line = line?;
+        let mut buffer = Vec::new();
+        for number in 1.. {
+            let line = match next_line(&mut lines, MAX_LABEL_LINE_BYTES, &mut buffer) {
+                Ok(None) => break,
+                Ok(Some(line)) => line,
+                Err(LineProblem::Read(error)) => return Err(error.into()),
+                Err(problem) => {
+                    let problem = problem.to_string();
+                    return Err(LabelError::Line {
+                        line: number,
+                        problem,
+                    }
+                    .into());
+                }
+            };
             if line.trim().is_empty() {
                 continue;
             }
-            let label = serde_json::from_str(&line).map_err(|error| LabelError::Line {
+            let label = serde_json::from_str(line).map_err(|error| LabelError::Line {
                 line: number,
                 problem: error.to_string(),
             })?;
@@ -98,8 +133,7 @@ impl Labels {
     }
 
     fn add(&mut self, line: u64, label: Label) -> Result<(), LabelError> {
-        if label.true_world.is_none() && label.safe_actions.is_none() {
-            let problem = "a label has `true_world`, `safe_actions` or both".to_owned();
+        if let Some(problem) = problem_of(&label) {
             return Err(LabelError::Line { line, problem });
         }
         let decision = label.decision.clone();
@@ -108,4 +142,44 @@ impl Labels {
             Some(_) => Err(LabelError::Twice(decision)),
         }
     }
+}
+
+/// What is wrong with a label, whatever it is about.
+fn problem_of(label: &Label) -> Option<String> {
+    let (world, facts) = (&label.true_world, &label.true_facts);
+    if world.is_none() && facts.is_none() && label.safe_actions.is_none() {
+        return Some("a label has `true_world`, `true_facts` or `safe_actions`".to_owned());
+    }
+    let texts = facts.iter().flatten();
+    let mut texts = texts.flat_map(|(fact, value)| [fact, value]);
+    let text = texts.find(|text| !is_identifier(text))?;
+    let problem = FactError::NotAnIdentifier(text.clone());
+    Some(format!("`true_facts`: {problem}"))
+}
+
+/// Facts of which each stands once: with two values, neither is known.
+fn facts_once<'d, D: Deserializer<'d>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, String>>, D::Error> {
+    struct Once;
+
+    impl<'d> Visitor<'d> for Once {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("an object with a value for each fact")
+        }
+
+        fn visit_map<M: MapAccess<'d>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+            let mut facts = BTreeMap::new();
+            while let Some((fact, value)) = map.next_entry::<String, String>()? {
+                if facts.insert(fact.clone(), value).is_some() {
+                    return Err(M::Error::custom(format!("the fact `{fact}` stands twice")));
+                }
+            }
+            Ok(facts)
+        }
+    }
+
+    deserializer.deserialize_map(Once).map(Some)
 }

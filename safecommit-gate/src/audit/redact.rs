@@ -97,7 +97,8 @@ impl Redaction {
         format!("hmac:{}", hexadecimal(&code))
     }
 
-    /// The label of the redacted decision.
+    /// The label of the redacted decision. Its facts stay as they are; where names of worlds are redacted, nothing can
+    /// be labelled by them.
     #[must_use]
     pub fn label(&self, label: &Label) -> Label {
         let action = |action: &String| self.name(&RedactedField::Action, action);
@@ -107,6 +108,7 @@ impl Redaction {
                 .true_world
                 .as_ref()
                 .map(|world| self.name(&RedactedField::World, world)),
+            true_facts: label.true_facts.clone(),
             safe_actions: label
                 .safe_actions
                 .as_ref()

@@ -2,11 +2,11 @@
 
 use safecommit_conformal::{CalibrationScore, Score, Stratum};
 
-use super::diagnose::{labels_known, truth};
 use super::entry::AuditRecord;
 use super::error::{AuditError, LabelError};
 use super::label::Labels;
 use super::reader::AuditReader;
+use super::truth::{labels_known, truth};
 
 /// What decisions are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,8 +40,8 @@ impl AuditReader {
     ///
     /// A true world that was not proposed is a missing score, and so is one that hard evidence removed: no threshold
     /// would retain it. Where only the safe actions are known, the largest score counts among the proposed worlds in
-    /// which just these are safe: the true world, if proposed, is one of them, so its score is no larger and the
-    /// threshold errs upwards.
+    /// which just these are safe, and where facts leave several worlds, the largest among those: the true world, if
+    /// proposed, is one of them, so its score is no larger and the threshold errs upwards.
     ///
     /// # Errors
     ///

@@ -1,9 +1,10 @@
 //! Files of records, one a line.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 
 use super::{EvidenceRecord, RecordFieldError, RecordJsonError};
+use crate::lines::{LineProblem, next_line};
 
 /// The most bytes in a line, its end not counted. A reader never holds more than one line; every record fits.
 pub const MAX_EVIDENCE_LINE_BYTES: usize = 2 * 1024 * 1024;
@@ -147,6 +148,16 @@ pub enum EvidenceLineProblem {
     },
 }
 
+impl From<LineProblem> for EvidenceLineProblem {
+    fn from(problem: LineProblem) -> Self {
+        match problem {
+            LineProblem::Read(error) => Self::Read(error),
+            LineProblem::TooLong { .. } => Self::TooLong,
+            LineProblem::NotUtf8 { column } => Self::NotUtf8 { column },
+        }
+    }
+}
+
 impl<R: BufRead> EvidenceReader<R> {
     /// Reads from `reader`; `file` is its name for errors.
     pub fn new(file: impl Into<String>, reader: R) -> Self {
@@ -160,26 +171,13 @@ impl<R: BufRead> EvidenceReader<R> {
     }
 
     fn read_line(&mut self) -> Result<Option<EvidenceRecord>, EvidenceLineProblem> {
-        self.buffer.clear();
-        // The longest line with its end, and one byte more if the line goes on.
-        let limit = MAX_EVIDENCE_LINE_BYTES as u64 + 1;
-        let mut line = self.reader.by_ref().take(limit);
-        if line.read_until(b'\n', &mut self.buffer)? == 0 {
+        let read = next_line(&mut self.reader, MAX_EVIDENCE_LINE_BYTES, &mut self.buffer);
+        let Some(text) = read? else {
             return Ok(None);
-        }
-        if self.buffer.last() == Some(&b'\n') {
-            self.buffer.pop();
-        }
-        if self.buffer.len() > MAX_EVIDENCE_LINE_BYTES {
-            return Err(EvidenceLineProblem::TooLong);
-        }
-        if self.buffer.is_empty() {
+        };
+        if text.is_empty() {
             return Err(EvidenceLineProblem::Empty);
         }
-        let text = std::str::from_utf8(&self.buffer);
-        let text = text.map_err(|error| EvidenceLineProblem::NotUtf8 {
-            column: error.valid_up_to() + 1,
-        })?;
         match EvidenceRecord::from_json(text) {
             Ok(record) => Ok(Some(record)),
             Err(RecordJsonError::Json { column, reason, .. }) => {

@@ -76,7 +76,8 @@ pub struct ReleaseContext {
     pub policy_version: String,
     /// Version of the calibration, or `None` without one.
     pub calibration_version: Option<String>,
-    /// Digest of the evidence that was decided on.
+    /// Digest of the evidence that was decided on. Subjects are written down, so it has to be a keyed one where the
+    /// evidence could be guessed: [`LogKey::evidence_digest`](crate::audit::LogKey::evidence_digest).
     pub evidence: Digest,
 }
 
@@ -99,6 +100,8 @@ pub struct ReleaseContext {
 /// let one = Proposal::new(context.clone(), vec![delete("run/latest")?])?;
 /// assert_eq!(one.subject(), Proposal::new(context.clone(), vec![delete("run/./latest")?])?.subject());
 /// assert_ne!(one.subject(), Proposal::new(context, vec![delete("run")?])?.subject());
+/// assert_eq!(one.action_name(0).as_deref(), Some("delete-1"));
+/// assert!(one.request_id().starts_with("clean-up-17 "));
 /// # Ok::<(), safecommit_gate::ActionError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -345,12 +348,19 @@ impl Proposal {
         self.subject
     }
 
-    /// A name for an action that binds whatever contains it to this proposal: `delete-1:` and the digest. A
-    /// [`safecommit_core::Request`] that names its actions so is bound to the proposal through its own digest.
+    /// The id that a [`safecommit_core::Request`] about this proposal has to have: the decision, a space and the subject
+    /// in hexadecimal. Certificates of the request are bound to it, and so to the proposal.
     #[must_use]
-    pub fn action_id(&self, action: usize) -> Option<String> {
+    pub fn request_id(&self) -> String {
+        format!("{} {}", self.context.decision, self.subject)
+    }
+
+    /// The name that an action has to have in such a request: `delete-1`, `move-2`, numbered from 1 in the order of the
+    /// candidates. `None` if there is no such candidate.
+    #[must_use]
+    pub fn action_name(&self, action: usize) -> Option<String> {
         let name = self.actions.get(action)?.name();
-        Some(format!("{name}-{action}:{}", self.subject))
+        Some(format!("{name}-{}", action + 1))
     }
 
     /// The candidate actions.

@@ -42,6 +42,9 @@ pub enum ExecuteError {
     /// The certificate was refused.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
+    /// The request that the certificate is about is not about the proposal.
+    #[error("the request is not about this proposal: {0}")]
+    OtherRequest(String),
     /// The proposal has no such action.
     #[error("there is no action {0}")]
     NoSuchAction(usize),
@@ -90,6 +93,9 @@ pub enum ExecuteError {
         /// Why.
         problem: &'static str,
     },
+    /// The journal has no such entry.
+    #[error("the journal has no entry {0}")]
+    NoSuchEntry(u64),
     /// An entry that cannot be undone.
     #[error("entry {entry} cannot be undone: {problem}")]
     NotRestorable {

@@ -65,7 +65,7 @@ use crate::files::{Kind, Limits, Target, Workspace};
 /// |---|---|
 /// | `lock` | locked while an executor is open |
 /// | `journal` | a line for each step of each entry, checksummed, each durable before what it announces |
-/// | `trash/N/item` | what entry `N` took away |
+/// | `trash/N/item` | what entry `N` took away, until [`empty_trash`](Executor::empty_trash) |
 ///
 /// It belongs to the user that runs the executor, with mode 0700, and lies outside the workspace; best on the same file
 /// system, where deleting is one rename.
@@ -112,9 +112,9 @@ impl Executor {
         make_directory(&state.target("trash")?)?;
         let mut journal = Journal::read(open_file(&state, "journal")?)?;
         // If the journal was lost, what an earlier one brought to the trash is still there, and stays.
-        journal.number_above(last_slot(&state)?);
+        journal.number_above(slots(&state)?.into_iter().max().unwrap_or(0));
         let expected = workspace.path().display().to_string();
-        match journal.workspace() {
+        match journal.ledger().workspace() {
             None => {
                 journal.append(Record::Opened {
                     format: 1,
@@ -142,6 +142,7 @@ impl Executor {
             pause: None,
         };
         executor.recovered = executor.settle_all()?;
+        executor.finish_emptying()?;
         Ok(executor)
     }
 
@@ -251,19 +252,28 @@ fn open_state(workspace: &Workspace, path: &Path) -> Result<Workspace, ExecuteEr
     {
         return Err(inside());
     }
-    let owner = rustix::process::geteuid().as_raw();
-    if state.status().owner != owner || state.status().mode & 0o077 != 0 {
-        return Err(ExecuteError::StateExposed(path.display().to_string()));
-    }
+    expect_private(&state)?;
     Ok(state)
 }
 
-/// The highest number of a slot in the trash.
-fn last_slot(state: &Workspace) -> Result<u64, ExecuteError> {
+/// Refuses a state directory that somebody else could change.
+pub(super) fn expect_private(state: &Workspace) -> Result<(), ExecuteError> {
+    let owner = rustix::process::geteuid().as_raw();
+    if state.status().owner == owner && state.status().mode & 0o077 == 0 {
+        Ok(())
+    } else {
+        Err(ExecuteError::StateExposed(
+            state.path().display().to_string(),
+        ))
+    }
+}
+
+/// The numbers of the slots in the trash.
+pub(super) fn slots(state: &Workspace) -> Result<Vec<u64>, ExecuteError> {
     let item = state.target("trash/item")?;
     let names = place::names(item.parent()).map_err(ExecuteError::io("cannot read the trash"))?;
     let numbers = names.iter().filter_map(|name| name.to_str()?.parse().ok());
-    Ok(numbers.max().unwrap_or(0))
+    Ok(numbers.collect())
 }
 
 /// Whether one directory is another one or beneath it.

@@ -45,4 +45,6 @@ pub struct JournalEntry {
     pub undone_by: Option<u64>,
     /// How it ended; `None` while it is not settled.
     pub resolution: Option<Resolution>,
+    /// Whether what it kept in the trash was removed for good, so that it cannot be undone where that would be needed.
+    pub emptied: bool,
 }

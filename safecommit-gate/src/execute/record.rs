@@ -25,6 +25,8 @@ pub(super) enum Record {
     Copied { entry: u64 },
     /// The effect is over.
     Done { entry: u64, resolution: Resolution },
+    /// What the entry keeps in the trash is about to be removed for good, and cannot come back from here on.
+    Emptied { entry: u64 },
 }
 
 /// What is changed. Paths are from the workspace.
@@ -79,6 +81,7 @@ impl Record {
             Self::Intent { entry, .. }
             | Self::Staged { entry, .. }
             | Self::Copied { entry }
+            | Self::Emptied { entry }
             | Self::Done { entry, .. } => Some(*entry),
         }
     }

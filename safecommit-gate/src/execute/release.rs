@@ -1,7 +1,7 @@
 //! From a certificate to an effect.
 
 use safecommit_conformal::{Calibration, MondrianCalibration};
-use safecommit_core::{Case, Certificate, CertificateError, Controller};
+use safecommit_core::{Case, Certificate, CertificateError, Controller, Request};
 
 use super::action::{Content, FileAction, Proposal};
 use super::effect::Places;
@@ -17,14 +17,15 @@ use crate::files::{Digest, Identity, Kind, Target, walk};
 pub enum Authority<'a, 'p> {
     /// The controller of a problem whose subject is [`Proposal::subject`].
     Controller(&'a mut Controller<'p>),
-    /// A request that names its actions by [`Proposal::action_id`], under one calibration or none.
+    /// A request with the id [`Proposal::request_id`] and the actions [`Proposal::action_name`], all of them in their
+    /// order, under one calibration or none.
     Case {
         /// The request.
         case: &'a Case,
         /// What it was decided under.
         calibration: Option<&'a Calibration>,
     },
-    /// A request that names its actions by [`Proposal::action_id`], under the calibration of its stratum.
+    /// Such a request under the calibration of its stratum.
     CaseAmong {
         /// The request.
         case: &'a Case,
@@ -283,8 +284,8 @@ fn redeem(
     proposal: &Proposal,
     action: usize,
 ) -> Result<(), ExecuteError> {
-    let id = proposal
-        .action_id(action)
+    let name = proposal
+        .action_name(action)
         .ok_or(ExecuteError::NoSuchAction(action))?;
     match authority {
         Authority::Controller(controller) => {
@@ -294,24 +295,42 @@ fn redeem(
             controller.redeem(certificate, action)?;
         }
         Authority::Case { case, calibration } => {
-            expect_action(case, &id)?;
-            case.redeem(calibration, certificate, &id)?;
+            expect_request(case.request(), proposal)?;
+            case.redeem(calibration, certificate, &name)?;
         }
         Authority::CaseAmong { case, calibrations } => {
-            expect_action(case, &id)?;
-            case.redeem_among(calibrations, certificate, &id)?;
+            expect_request(case.request(), proposal)?;
+            case.redeem_among(calibrations, certificate, &name)?;
         }
     }
     Ok(())
 }
 
-/// A request without this action is about another proposal.
-fn expect_action(case: &Case, id: &str) -> Result<(), ExecuteError> {
-    if case.request().actions.iter().any(|action| action.id == id) {
-        Ok(())
-    } else {
-        Err(CertificateError::OtherSubject.into())
+/// Refuses a request that is not about this proposal: its id carries the subject, and its actions are the candidates
+/// one by one, since their names alone do not say what is acted on.
+fn expect_request(request: &Request, proposal: &Proposal) -> Result<(), ExecuteError> {
+    let refuse = |problem: String| Err(ExecuteError::OtherRequest(problem));
+    let (id, expected) = (request.id.as_deref(), proposal.request_id());
+    if id != Some(&expected) {
+        let found = id.map_or_else(|| "is missing".to_owned(), |id| format!("is `{id}`"));
+        return refuse(format!("its id {found}, expected is `{expected}`"));
     }
+    let (found, expected) = (request.actions.len(), proposal.actions().len());
+    if found != expected {
+        return refuse(format!("it has {found} actions, expected are {expected}"));
+    }
+    for (at, action) in request.actions.iter().enumerate() {
+        let expected = proposal.action_name(at);
+        if expected.as_deref() != Some(&action.id) {
+            return refuse(format!(
+                "action {} is `{}`, expected is `{}`",
+                at + 1,
+                action.id,
+                expected.unwrap_or_default()
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn expect_nothing(target: &Target) -> Result<(), ExecuteError> {

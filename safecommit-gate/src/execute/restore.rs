@@ -2,43 +2,19 @@
 
 use super::error::ExecuteError;
 use super::executor::Executor;
-use super::receipt::{JournalEntry, Receipt, Resolution};
+use super::receipt::{Receipt, Resolution};
 use super::record::{Effect, Source};
 use crate::files::{Digest, Identity};
 
 impl Executor {
-    /// The entries of the journal in their order.
-    #[must_use]
-    pub fn entries(&self) -> Vec<JournalEntry> {
-        let entries = self.journal.entries().iter();
-        let describe = |(&number, entry): (&u64, &super::journal::Entry)| {
-            let (path, to) = entry.effect.paths();
-            JournalEntry {
-                entry: number,
-                effect: match entry.effect {
-                    Effect::Take { .. } => "take",
-                    Effect::Put { .. } => "put",
-                    Effect::Replace { .. } => "replace",
-                    Effect::Move { .. } => "move",
-                },
-                path: path.to_owned(),
-                to: to.map(str::to_owned),
-                subject: entry.subject,
-                undoes: entry.undoes,
-                undone_by: self.undone_by(number),
-                resolution: entry.resolution,
-            }
-        };
-        entries.map(describe).collect()
-    }
-
-    /// Undoes an entry; one whose undoing was undone is undone again. Nothing is overwritten: what was taken comes back only where nothing is, what was made or
-    /// overwritten goes to the trash only if it still has the content that it was given, and what was moved goes back
-    /// only with the same content.
+    /// Undoes an entry; one whose undoing was undone is undone again. Nothing is overwritten: what was taken comes back
+    /// only where nothing is, what was made or overwritten goes to the trash only if it still has the content that it was
+    /// given, and what was moved goes back only with the same content.
     ///
     /// # Errors
     ///
-    /// [`ExecuteError::NotRestorable`] for an entry that is unknown, was not done, or was undone before;
+    /// [`ExecuteError::NotRestorable`] for an entry that is unknown, was not done, was undone before, or needs what was
+    /// removed from the trash;
     /// [`ExecuteError::Changed`] and [`ExecuteError::Occupied`] if the place was changed since; others as with
     /// [`execute`](Self::execute).
     pub fn restore(&mut self, entry: u64) -> Result<Receipt, ExecuteError> {
@@ -46,7 +22,7 @@ impl Executor {
         let refuse = |problem| ExecuteError::NotRestorable { entry, problem };
         // Where undoing was itself undone, the effect stands again, and the last of the chain is what there is to undo.
         let (mut last, mut stands) = (entry, true);
-        while let Some(later) = self.undone_by(last) {
+        while let Some(later) = self.journal.ledger().undone_by(last) {
             (last, stands) = (later, !stands);
         }
         let done = self.journal.entries().get(&last);
@@ -93,16 +69,15 @@ impl Executor {
         Ok(receipt)
     }
 
-    fn undone_by(&self, entry: u64) -> Option<u64> {
-        let mut entries = self.journal.entries().iter();
-        let undoing = entries.find(|(_, later)| {
-            later.undoes == Some(entry) && later.resolution == Some(Resolution::Done)
-        });
-        undoing.map(|(&number, _)| number)
-    }
-
     /// What the trash keeps of an entry, if it is what was taken.
     fn source(&self, entry: u64, old: &Identity) -> Result<Source, ExecuteError> {
+        let known = self.journal.entries().get(&entry);
+        if known.is_some_and(|known| known.emptied) {
+            return Err(ExecuteError::NotRestorable {
+                entry,
+                problem: "its trash was emptied",
+            });
+        }
         let item = self.trashed_if_any(entry)?;
         let item = match item {
             Some(item) => item.identity(&self.limits)?,

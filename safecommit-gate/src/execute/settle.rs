@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::effect::Places;
 use super::error::ExecuteError;
 use super::executor::Executor;
-use super::journal::Entry;
+use super::ledger::Entry;
 use super::place;
 use super::receipt::Resolution;
 use super::record::{Effect, Source};

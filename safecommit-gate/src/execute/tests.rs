@@ -1,6 +1,7 @@
 //! The executor with its parts: what nobody can bring about from outside.
 
 mod crashes;
+mod emptying;
 mod leaving;
 mod swaps;
 

@@ -39,6 +39,27 @@ impl Executor {
         match self.0 {}
     }
 
+    /// There is none on this system.
+    ///
+    /// # Errors
+    ///
+    /// [`ExecuteError::NotSupported`].
+    pub fn read_entries(_: impl AsRef<Path>) -> Result<Vec<JournalEntry>, ExecuteError> {
+        Err(ExecuteError::NotSupported)
+    }
+
+    /// Removes for good what entries keep in the trash.
+    ///
+    /// # Errors
+    ///
+    /// None, since there is no executor.
+    pub fn empty_trash(
+        &mut self,
+        _: impl IntoIterator<Item = u64>,
+    ) -> Result<Vec<u64>, ExecuteError> {
+        match self.0 {}
+    }
+
     /// Undoes an entry.
     ///
     /// # Errors

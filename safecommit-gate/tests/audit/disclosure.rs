@@ -113,6 +113,7 @@ fn no_chosen_value_is_written_and_the_decisions_are_the_same() {
     let label = Label {
         decision: "second-secret".to_owned(),
         true_world: Some("precious".to_owned()),
+        true_facts: None,
         safe_actions: Some(vec!["trash".to_owned()]),
     };
     let labels = Labels::new([redaction().label(&label)]).unwrap();

@@ -1,8 +1,13 @@
 //! The log as lines of JSON.
 
-use safecommit_gate::audit::{AuditError, FlawKind, check_export};
+use std::io::{BufReader, Read as _};
 
-use crate::support::{five, key};
+use safecommit_gate::audit::{
+    AuditError, FlawKind, Labels, MAX_EXPORT_LINE_BYTES, MAX_LABEL_LINE_BYTES, MAX_RECORD_BYTES,
+    UsedCalibration, check_export,
+};
+
+use crate::support::{Place, entry, five, key, request};
 
 #[test]
 fn an_export_checks_and_any_line_that_is_changed_or_missing_is_found() {
@@ -50,4 +55,51 @@ fn an_export_checks_and_any_line_that_is_changed_or_missing_is_found() {
     for bad in [&lines[1..], &[lines[0], lines[0]], &[], &["{}"]] {
         assert!(matches!(check(bad), Err(AuditError::Export { .. })));
     }
+}
+
+#[test]
+fn the_longest_record_is_exported_and_a_longer_one_is_not_recorded() {
+    let (place, none) = (Place::new(), UsedCalibration::None);
+    let mut log = place.create();
+    let long = |name: &str, bytes: usize| {
+        let mut entry = entry(name, request(), none);
+        entry.error = Some("x".repeat(bytes));
+        entry
+    };
+    let error = log
+        .append(&long("d-1", MAX_RECORD_BYTES), none)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "decision `d-1` has no JSON form: it has more than 33554432 bytes"
+    );
+    log.append(&long("d-2", MAX_RECORD_BYTES - 10_000), none)
+        .unwrap();
+    let mut lines = Vec::new();
+    let verified = place
+        .reader()
+        .export(&place.head, &key(), &mut lines)
+        .unwrap();
+    assert_eq!(verified.records, 1);
+    assert_eq!(check_export(lines.as_slice(), &key()).unwrap(), verified);
+}
+
+#[test]
+fn lines_without_end_are_refused() {
+    let endless = || BufReader::new(std::io::repeat(b' '));
+    let error = check_export(endless(), &key()).unwrap_err();
+    let expected = format!("line 1 of the export: it has more than {MAX_EXPORT_LINE_BYTES} bytes");
+    assert_eq!(error.to_string(), expected);
+    let label = r#"{"decision": "d-1", "safe_actions": []}"#;
+    let padding = MAX_LABEL_LINE_BYTES - label.len();
+    for (padding, ok) in [(padding, true), (padding + 1, false)] {
+        let padding = std::io::repeat(b' ').take(padding as u64);
+        let read = Labels::read(BufReader::new(label.as_bytes().chain(padding)));
+        assert_eq!(read.is_ok(), ok);
+    }
+    let error = Labels::read(b"\n".chain(endless())).unwrap_err();
+    let expected = format!("line 2: it has more than {MAX_LABEL_LINE_BYTES} bytes");
+    assert_eq!(error.to_string(), expected);
+    let error = Labels::read(&b"{\xff"[..]).unwrap_err();
+    assert_eq!(error.to_string(), "line 1: column 2: it is not UTF-8");
 }

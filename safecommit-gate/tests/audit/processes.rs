@@ -126,8 +126,8 @@ fn a_killed_process_leaves_a_log_that_verifies_with_all_that_was_acknowledged() 
     let (mut killed, mut recorded) = (0_u64, 0);
     for round in 0..40_usize {
         let mut child = start(test, &place, round, usize::MAX);
-        // Every other one is killed after its first record, the rest at any moment since the start.
-        while round % 2 == 0 && noted(&place, round).is_empty() {
+        // Every other one is killed after its second record, the rest at any moment since the start.
+        while round % 2 == 0 && noted(&place, round).len() < 2 {
             assert_eq!(
                 child.try_wait().unwrap(),
                 None,
@@ -152,7 +152,7 @@ fn a_killed_process_leaves_a_log_that_verifies_with_all_that_was_acknowledged() 
     }
     assert_eq!(killed, 40);
     assert!(
-        recorded > 40,
+        recorded >= 40,
         "only {recorded} records were written before the kills"
     );
     // The next process goes on where the last one was killed.

@@ -4,9 +4,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
 use crate::support::{Scene, act, delete, overwrite, probe, propose, release, rename, write};
 use safecommit_conformal::{Score, Threshold};
-use safecommit_core::{
-    Action, Case, CertificateError, Controller, Problem, Request, Settings, Step, Subject,
-};
+use safecommit_core::{Action, CertificateError, Controller, Problem, Settings, Step, Subject};
 use safecommit_gate::{
     ActionError, Authority, ExecuteError, Executor, Proposal, Resolution, Workspace,
 };
@@ -176,40 +174,6 @@ fn a_certificate_is_good_for_one_proposal_one_action_and_once() {
     let mut executor = scene.open();
     let twice = release(&mut executor, &proposal, &probed).unwrap_err();
     assert!(matches!(twice, ExecuteError::ReleasedBefore(1)), "{twice}");
-}
-
-#[test]
-fn a_request_is_bound_by_the_names_of_its_actions() {
-    let scene = filled(Scene::new());
-    let mut executor = scene.open();
-    let probed = probe(&executor, &delete("file"));
-    let case_of = |proposal: &Proposal| {
-        let id = proposal.action_id(0).unwrap();
-        let request = format!(
-            r#"{{"actions": [{{"id": "{id}"}}], "worlds": [{{"id": "w", "score": 0.1, "safe": ["{id}"]}}]}}"#
-        );
-        Case::new(serde_json::from_str::<Request>(&request).unwrap()).unwrap()
-    };
-    let proposal = propose(&executor, vec![delete("file")]);
-    let mut attempt = |case: &Case| {
-        let certificate = case.decide(None).into_certificate().unwrap();
-        let authority = Authority::Case {
-            case,
-            calibration: None,
-        };
-        executor.execute(certificate, authority, &proposal, 0, &probed)
-    };
-    let other = {
-        let context = proposal.context().clone();
-        case_of(&Proposal::new(context, vec![delete("folder")]).unwrap())
-    };
-    let refused = attempt(&other).unwrap_err();
-    assert!(matches!(
-        refused,
-        ExecuteError::Certificate(CertificateError::OtherSubject)
-    ));
-    attempt(&case_of(&proposal)).unwrap();
-    assert!(!scene.path("file").exists());
 }
 
 #[test]

@@ -5,10 +5,12 @@
 mod actions;
 mod crash;
 mod directories;
+mod emptying;
 mod limits;
 mod mounts;
 #[path = "../shared/own_mounts.rs"]
 mod own_mounts;
 mod paths;
+mod requests;
 mod support;
 mod trash;
