@@ -2,6 +2,7 @@
 
 mod assemble;
 pub mod audit;
+mod cube;
 mod evidence;
 #[cfg(unix)]
 mod execute;
@@ -37,5 +38,6 @@ pub use policy::{
 };
 pub use score::{ScoreTermError, ScoreWeights, Terms};
 pub use support::{
-    Belief, BeliefError, Cut, Exclusion, Impossible, ProposedWorld, Support, SupportError,
+    Belief, BeliefError, Cut, Exclusion, Impossible, ProposedWorld, Region, Regions, Support,
+    SupportError,
 };
