@@ -1,5 +1,7 @@
 //! The safety map of 64 worlds and 3 actions, beside as many plain Cedar calls over the same policies.
 //!
+//! Beside that, how long it takes to split all worlds into regions, with every value of every fact proposed.
+//!
 //! All stands in one group, so that ratios come out of one run. `cedar_prepared` is the call alone, with requests
 //! and entities made beforehand; `cedar` makes them natively for each world, as anybody without this crate would.
 
@@ -13,7 +15,8 @@ use cedar_policy::{
 };
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use safecommit_gate::{
-    ActionDescription, Assignment, FILE_POLICIES, FILE_SCHEMA, Fact, Facts, SafetyPolicies,
+    ActionDescription, Assignment, Belief, FILE_POLICIES, FILE_SCHEMA, Fact, Facts, SafetyPolicies,
+    ScoreWeights, Terms,
 };
 
 const ACTIONS: [&str; 3] = ["delete", "overwrite", "move"];
@@ -175,8 +178,83 @@ fn compare(criterion: &mut Criterion) -> Fallible<()> {
     Ok(())
 }
 
+/// Every value that the schema declares for the target and the destination.
+const ALL_VALUES: [(&str, &[&str]); 14] = [
+    ("kind", &["file", "directory", "link", "mount", "missing"]),
+    ("location", &["inside", "outside"]),
+    ("leaves_tree", &["no", "link", "mount"]),
+    ("owner", &["own", "other"]),
+    ("tracked", &["clean", "dirty", "untracked", "none"]),
+    ("only_copy", &["no", "yes"]),
+    ("changed_since_memory", &["no", "yes"]),
+    ("protected", &["no", "yes"]),
+    ("secret", &["no", "yes"]),
+    ("reversible", &["no", "yes"]),
+    (
+        "destination_kind",
+        &["file", "directory", "link", "mount", "missing"],
+    ),
+    ("destination_location", &["inside", "outside"]),
+    ("destination_owner", &["own", "other"]),
+    ("destination_protected", &["no", "yes"]),
+];
+
+/// 307,200 worlds in regions.
+fn regions(criterion: &mut Criterion) -> Fallible<()> {
+    let facts = ALL_VALUES.map(|(name, values)| Fact::new(name, values.iter().copied()));
+    let facts = Facts::new(facts.into_iter().collect::<Result<Vec<_>, _>>()?)?;
+    let policies = SafetyPolicies::for_files()?;
+    let mut beliefs = Vec::new();
+    for fact in facts.as_slice() {
+        let mut belief = Belief::new(fact, [])?;
+        for (at, value) in (0_u8..).zip(fact.values()) {
+            let inconsistency = f64::from(at) / 4.0;
+            belief = belief.supported(
+                value,
+                Terms {
+                    inconsistency,
+                    ..Terms::NONE
+                },
+            )?;
+        }
+        beliefs.push(belief);
+    }
+    let mut group = criterion.benchmark_group("safety_map/regions");
+    let three = descriptions();
+    for (name, actions) in [("delete", &three[..1]), ("3_actions", &three)] {
+        let map = policies.bind(&facts, actions)?;
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                map.regions(
+                    black_box(&facts),
+                    &beliefs,
+                    &[],
+                    &ScoreWeights::EQUAL,
+                    1_000,
+                )
+                .map(|regions| regions.as_slice().len())
+            });
+        });
+        group.bench_function(format!("bind_and_{name}"), |bencher| {
+            bencher.iter(|| -> Fallible<usize> {
+                let map = policies.bind(&facts, actions)?;
+                let regions = map.regions(
+                    black_box(&facts),
+                    &beliefs,
+                    &[],
+                    &ScoreWeights::EQUAL,
+                    1_000,
+                )?;
+                Ok(regions.as_slice().len())
+            });
+        });
+    }
+    group.finish();
+    Ok(())
+}
+
 fn safety_map(criterion: &mut Criterion) {
-    if let Err(error) = compare(criterion) {
+    if let Err(error) = compare(criterion).and_then(|()| regions(criterion)) {
         eprintln!("safety_map: {error}");
         std::process::exit(1);
     }

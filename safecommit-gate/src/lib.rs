@@ -2,6 +2,7 @@
 
 pub mod audit;
 mod domain;
+mod cube;
 mod evidence;
 #[cfg(unix)]
 mod execute;
@@ -48,5 +49,6 @@ pub use policy::{
 };
 pub use score::{ScoreTermError, ScoreWeights, Terms};
 pub use support::{
-    Belief, BeliefError, Cut, Exclusion, Impossible, ProposedWorld, Support, SupportError,
+    Belief, BeliefError, Cut, Exclusion, Impossible, ProposedWorld, Region, Regions, Support,
+    SupportError,
 };

@@ -11,6 +11,7 @@ mod place;
 mod reads;
 mod schema;
 mod table;
+mod three_valued;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ pub use bind::SafetyMap;
 pub use error::{BindError, ForeignWorld, PolicyError};
 pub use place::Place;
 pub use table::{Blocker, SafetyTable};
+pub(crate) use three_valued::{Judge, Part, Reason, Reasons, Verdict};
 
 use reads::Reads;
 

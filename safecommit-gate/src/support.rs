@@ -2,6 +2,8 @@
 
 mod belief;
 mod enumerate;
+mod regions;
 
 pub use belief::{Belief, BeliefError, Exclusion, Impossible};
 pub use enumerate::{Cut, ProposedWorld, Support, SupportError};
+pub use regions::{Region, Regions};

@@ -102,6 +102,11 @@ impl SafetyMap {
         facts
     }
 
+    /// How many values each of the facts has.
+    pub(crate) fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
     pub(super) fn rules_by_action(&self) -> &[Vec<usize>] {
         &self.by_action
     }
@@ -172,6 +177,11 @@ impl Rule {
             facts,
             groups_of_actions: by_group || written.reads.action,
         }
+    }
+
+    /// Whether the answer depends on the fact.
+    pub(super) fn reads(&self, fact: usize) -> bool {
+        self.facts.iter().any(|(read, _)| *read == fact)
     }
 
     /// Whether the other rule has the same answer in every world.

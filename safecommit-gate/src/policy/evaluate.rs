@@ -37,19 +37,17 @@ impl SafetyMap {
         let mut messages = Vec::new();
         let columns = self.rules.iter().map(|rule| {
             let mut known = Answers::of(rule);
-            let column = worlds.iter().map(|world| {
-                known.get_or(rule, world.positions(), || {
-                    self.ask(rule, world, &mut messages)
-                })
-            });
-            column.collect()
+            let worlds = worlds.iter().map(Assignment::positions);
+            worlds
+                .map(|world| known.get_or(rule, world, || self.ask(rule, world, &mut messages)))
+                .collect()
         });
         let columns = columns.collect();
         Ok(SafetyTable::new(self, worlds.len(), columns, messages))
     }
 
-    /// Asks Cedar what one policy says in one world.
-    fn ask(&self, rule: &Rule, world: &Assignment, messages: &mut Vec<String>) -> Outcome {
+    /// Asks Cedar what one policy says in one world, of which only the facts that the policy reads matter.
+    pub(super) fn ask(&self, rule: &Rule, world: &[u8], messages: &mut Vec<String>) -> Outcome {
         let mut failed = |message: String| {
             messages.push(message);
             Outcome::Fails(messages.len() - 1)
@@ -68,10 +66,10 @@ impl SafetyMap {
         }
     }
 
-    fn question(&self, rule: &Rule, world: &Assignment) -> Result<(Request, Entities), String> {
+    fn question(&self, rule: &Rule, world: &[u8]) -> Result<(Request, Entities), String> {
         let value = |attribute: &Bindable| {
             let at = match attribute.source {
-                Source::Fact(fact) => usize::from(*world.positions().get(fact)?),
+                Source::Fact(fact) => usize::from(*world.get(fact)?),
                 Source::Constant(_) => 0,
             };
             attribute.values.get(at).cloned()
@@ -149,7 +147,8 @@ fn attributes_of(
 }
 
 /// The answers of one policy, by the values of the facts that it reads.
-enum Answers {
+#[derive(Debug)]
+pub(super) enum Answers {
     /// By their position in the product of the values.
     Dense(Vec<Option<Outcome>>),
     Sparse(BTreeMap<SmallVec<[u8; 16]>, Outcome>),
@@ -159,7 +158,7 @@ enum Answers {
 const DENSE: usize = 1 << 12;
 
 impl Answers {
-    fn of(rule: &Rule) -> Self {
+    pub(super) fn of(rule: &Rule) -> Self {
         let product = rule
             .facts
             .iter()
@@ -170,7 +169,12 @@ impl Answers {
         }
     }
 
-    fn get_or(&mut self, rule: &Rule, world: &[u8], ask: impl FnOnce() -> Outcome) -> Outcome {
+    pub(super) fn get_or(
+        &mut self,
+        rule: &Rule,
+        world: &[u8],
+        ask: impl FnOnce() -> Outcome,
+    ) -> Outcome {
         match self {
             Self::Dense(answers) => {
                 let place = rule.facts.iter();

@@ -1,0 +1,13 @@
+//! Regions of worlds: against the enumeration of all worlds, how many the shipped policies give, bad input.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail by panicking, as the tests do"
+)]
+
+mod answers;
+mod bad_input;
+mod plain;
+mod random;
+mod shipped;
+mod worlds;
