@@ -2,6 +2,7 @@
 
 mod domain;
 mod facts;
+mod open;
 mod proposal;
 mod release;
 
@@ -10,4 +11,4 @@ pub use proposal::{
     Clarification, ClarificationAnswer, FileActionName, FileCandidate, FileProposal,
     FileProposalError, FileProposalProblem, FileRequest,
 };
-pub use release::{FileDecision, FileGate, FileGateError, FileGateParts};
+pub use release::{FileDecision, FileGate, FileGateError, FileGateParts, PATH_DETAILS};

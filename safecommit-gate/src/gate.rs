@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use safecommit_conformal::{Calibration, Stratum};
 use safecommit_core::{
     Case, DecisionRecord, Fault, Observation, Request, RequestError, SettingsProposal, Step,
-    VerificationProposal, WorldFate, Workspace,
+    VerificationProposal, Workspace, WorldFate,
 };
 
 use crate::audit::{Durations, ReportedFault, UsedCalibration};
@@ -20,8 +20,8 @@ use crate::score::ScoreWeights;
 use crate::support::{Regions, SupportError};
 
 pub use decided::Decided;
-pub use pose::{LEFT_OUT, UNEXPECTED};
 use pose::Posed;
+pub use pose::{LEFT_OUT, UNEXPECTED};
 
 /// Decides what domains propose: in which worlds each candidate is safe is said by policies, which worlds are plausible by a
 /// calibration, and what follows by the controller of `safecommit-core`.
@@ -76,7 +76,10 @@ enum Fallen {
     Bind(#[from] BindError),
     #[error(transparent)]
     Support(#[from] SupportError),
-    #[error("probe `{probe}` has {outcomes} outcomes, at most {} are possible", pose::MAX_OUTCOMES)]
+    #[error(
+        "probe `{probe}` has {outcomes} outcomes, at most {} are possible",
+        pose::MAX_OUTCOMES
+    )]
     Outcomes { probe: String, outcomes: usize },
 }
 
@@ -178,7 +181,7 @@ impl Gate {
         };
         let governing = governing(calibration, &pose.request);
         let mut case = Case::new(pose.request.clone())?;
-        let mut details = Vec::new();
+        let mut failed = Vec::new();
         let mut record = match (&governing, &pose.error) {
             (Governing::Nothing, _) | (_, Some(_)) => None,
             (Governing::Calibration(calibration), None) => {
@@ -186,7 +189,7 @@ impl Gate {
                 let mut request = pose.request.clone();
                 request.observed = given(&pose, asked)?;
                 let probing = Instant::now();
-                probe(domain, &pose, &mut request, calibration, &mut details)?;
+                probe(domain, &pose, &mut request, calibration, &mut failed)?;
                 durations.probing = micros(probing.elapsed());
                 case = Case::new(request)?;
                 let decision = case.decide(calibration);
@@ -213,7 +216,7 @@ impl Gate {
             durations,
             fault,
             pose.error.map(|error| error.to_string()),
-            details,
+            failed,
         ))
     }
 
@@ -285,7 +288,11 @@ impl Gate {
             pose.probes.push(posed);
             pose.request.probes.push(proposal);
         }
-        pose.authority = frame.authority.iter().filter_map(|name| frame.facts.position(name)).collect();
+        pose.authority = frame
+            .authority
+            .iter()
+            .filter_map(|name| frame.facts.position(name))
+            .collect();
         pose.judged = judged.len();
         pose.regions = Some(regions);
         Ok(())
@@ -293,10 +300,16 @@ impl Gate {
 
     /// Whether a decision fell back although only facts of authority stand in the way.
     fn lacks_authority(&self, pose: &Pose, record: &DecisionRecord) -> bool {
-        let Some(regions) = &pose.regions else { return false };
+        let Some(regions) = &pose.regions else {
+            return false;
+        };
         let stopped = record.fallback.as_ref().is_some_and(|fallback| {
-            ["unresolved", "fresh_evidence_expected", "probe_repeatable_later"]
-                .contains(&fallback.reason.as_str())
+            [
+                "unresolved",
+                "fresh_evidence_expected",
+                "probe_repeatable_later",
+            ]
+            .contains(&fallback.reason.as_str())
         });
         let worlds = record.worlds.iter().enumerate();
         let plausible: Vec<usize> = worlds
@@ -349,7 +362,7 @@ fn probe(
     pose: &Pose,
     request: &mut Request,
     calibration: Option<&Calibration>,
-    details: &mut Vec<(String, String)>,
+    failed: &mut Vec<(String, String)>,
 ) -> Result<(), GateError> {
     let case = Case::new(request.clone())?;
     let mut memory = Workspace::default();
@@ -368,14 +381,16 @@ fn probe(
         }
         let outcome = posed.outcome(&answer);
         if let (None, Answer::Failed(reason)) = (outcome, &answer) {
-            details.push((format!("probe {}", declared.id), reason.clone()));
+            failed.push((declared.id.clone(), reason.clone()));
         }
         // A report that is refused makes the controller escalate with that reason.
         let _ = match outcome {
             Some(outcome) => controller.observe(choice.probe, outcome),
             None => controller.probe_failed(choice.probe),
         };
-        request.observed.push(posed.observation(&declared.id, outcome));
+        request
+            .observed
+            .push(posed.observation(&declared.id, outcome));
     }
     Ok(())
 }

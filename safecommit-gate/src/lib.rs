@@ -1,8 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 pub mod audit;
-mod domain;
+mod calibration;
+#[cfg(unix)]
+mod config;
 mod cube;
+mod domain;
 mod evidence;
 #[cfg(unix)]
 mod execute;
@@ -20,27 +23,31 @@ mod policy;
 mod score;
 mod support;
 
+pub use calibration::{CalibrationFileError, GateCalibration, GateCalibrationError};
+#[cfg(unix)]
+pub use config::{ConfigurationError, ConfigurationProblem, GateConfiguration, Hidden};
 pub use domain::{Answer, Candidate, Domain, DomainError, Frame, OfferedProbe};
 pub use evidence::{
-    About, Alternative, BeliefRule, HalfLifeError, ClaimedValues, DerivationError, EvidenceFileError, EvidenceLineProblem,
-    EvidenceReader, EvidenceRecord, EvidenceSet, EvidenceStore, EvidenceStoreError,
-    FactAlternatives, FieldProblem, ImpossibleTime, MAX_ANCESTORS, MAX_EVIDENCE_LINE_BYTES,
-    MAX_LABEL_BYTES, MAX_TEXT_BYTES, PolicyRole, Proposition, RecordFieldError, RecordJsonError,
-    Source, SourceKind, ToolStatus, Trust, read_evidence, write_evidence,
+    About, Alternative, BeliefRule, ClaimedValues, DerivationError, EvidenceFileError,
+    EvidenceLineProblem, EvidenceReader, EvidenceRecord, EvidenceSet, EvidenceStore,
+    EvidenceStoreError, FactAlternatives, FieldProblem, HalfLifeError, ImpossibleTime,
+    MAX_ANCESTORS, MAX_EVIDENCE_LINE_BYTES, MAX_LABEL_BYTES, MAX_TEXT_BYTES, PolicyRole,
+    Proposition, RecordFieldError, RecordJsonError, Source, SourceKind, ToolStatus, Trust,
+    read_evidence, write_evidence,
 };
 #[cfg(unix)]
 pub use execute::*;
 pub use fact::{Assignment, Fact, FactError, Facts};
-#[cfg(unix)]
-pub use files::*;
-#[cfg(not(unix))]
-pub use files::{FileError, Workspace};
 #[cfg(target_os = "linux")]
 pub use file_gate::{
     Clarification, ClarificationAnswer, FileActionName, FileCandidate, FileDecision, FileDomain,
     FileDomainSettings, FileGate, FileGateError, FileGateParts, FileProposal, FileProposalError,
-    FileProposalProblem, FileRequest,
+    FileProposalProblem, FileRequest, PATH_DETAILS,
 };
+#[cfg(unix)]
+pub use files::*;
+#[cfg(not(unix))]
+pub use files::{FileError, Workspace};
 pub use gate::{Asked, Decided, Gate, GateError, LEFT_OUT, UNEXPECTED};
 pub use policy::{
     ActionDescription, AttributeValue, BindError, Blocker, FILE_POLICIES, FILE_SCHEMA,

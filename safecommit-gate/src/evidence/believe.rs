@@ -107,7 +107,11 @@ impl BeliefRule {
         for value in fact.values() {
             let (own, against): (Vec<_>, Vec<_>) =
                 claims.iter().partition(|claim| claim.value == *value);
-            let unclaimed = if about.hazards.contains(&value.as_str()) { 0.8 } else { 0.5 };
+            let unclaimed = if about.hazards.contains(&value.as_str()) {
+                0.8
+            } else {
+                0.5
+            };
             let claimed = own.iter().flat_map(|claim| &claim.records);
             let claimed = claimed.map(|id| self.strangeness(evidence, id, now));
             let contradicts = |level: Trust, amount: f64| {
@@ -132,7 +136,9 @@ impl BeliefRule {
 
     /// What speaks against a value that a record claims. One with an impossible time speaks for nothing.
     fn strangeness(&self, evidence: &EvidenceSet, id: &str, now: Timestamp) -> f64 {
-        let Some(trust) = evidence.trust_of(id) else { return f64::INFINITY };
+        let Some(trust) = evidence.trust_of(id) else {
+            return f64::INFINITY;
+        };
         if !is_possible(evidence, id, now) {
             return f64::INFINITY;
         }
@@ -143,7 +149,9 @@ impl BeliefRule {
             Trust::Tool => 0.3,
             Trust::Unknown => 0.4,
         };
-        let age = evidence.age_of(id, now).map_or(f64::INFINITY, |age| age.as_secs_f64() / 86_400.0);
+        let age = evidence
+            .age_of(id, now)
+            .map_or(f64::INFINITY, |age| age.as_secs_f64() / 86_400.0);
         let old = if age.is_finite() {
             let age = age.max(0.0);
             0.3 * age / (age + self.half_life)

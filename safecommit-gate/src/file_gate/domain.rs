@@ -141,7 +141,11 @@ impl<'g> FileDomain<'g> {
     }
 
     fn candidate(&self, number: usize, action: &FileAction, reward: f64) -> Candidate {
-        let principal = self.request.principal.as_ref().unwrap_or(&self.settings.principal);
+        let principal = self
+            .request
+            .principal
+            .as_ref()
+            .unwrap_or(&self.settings.principal);
         let path = action.path();
         let mut description = ActionDescription::new(action.name(), principal, path.as_str())
             .with("path", path.as_str())
@@ -166,7 +170,8 @@ impl<'g> FileDomain<'g> {
                     continue;
                 };
                 // Without a memory there is nothing to compare with.
-                if *question == FileQuestion::Age && self.targets[target].settings.memory.is_none() {
+                if *question == FileQuestion::Age && self.targets[target].settings.memory.is_none()
+                {
                     continue;
                 }
                 offered.push(OfferedProbe {
@@ -174,10 +179,16 @@ impl<'g> FileDomain<'g> {
                     error_rate: probe.error_rate(),
                     ..OfferedProbe::new(
                         format!("{}{}", question.name(), suffix(target, '-')),
-                        question.facts().iter().map(|fact| format!("{fact}{}", suffix(target, '_'))),
+                        question
+                            .facts()
+                            .iter()
+                            .map(|fact| format!("{fact}{}", suffix(target, '_'))),
                     )
                 });
-                self.made_by.push(MadeBy::System { target, probe: probe.clone() });
+                self.made_by.push(MadeBy::System {
+                    target,
+                    probe: probe.clone(),
+                });
             }
         }
         for (clarification, path) in &self.request.clarifications {
@@ -188,7 +199,10 @@ impl<'g> FileDomain<'g> {
                 question: Some(clarification.question.clone()),
                 ..OfferedProbe::new(
                     clarification.id.clone(),
-                    clarification.reveals.iter().map(|fact| format!("{fact}{of}")),
+                    clarification
+                        .reveals
+                        .iter()
+                        .map(|fact| format!("{fact}{of}")),
                 )
             });
             self.made_by.push(MadeBy::Person);
@@ -203,7 +217,10 @@ impl<'g> FileDomain<'g> {
             let mut asked = self.request.clarifications.iter();
             let asked = asked.find(|(clarification, _)| clarification.id == answer.clarification);
             let of = asked.map_or_else(String::new, |(_, path)| suffix(self.position(path), '_'));
-            let found = answer.found.iter().map(|(fact, value)| (format!("{fact}{of}"), value.clone()));
+            let found = answer
+                .found
+                .iter()
+                .map(|(fact, value)| (format!("{fact}{of}"), value.clone()));
             (answer.clarification.clone(), Answer::Found(found.collect()))
         });
         answers.collect()
@@ -225,7 +242,13 @@ impl Domain for FileDomain<'_> {
             })
             .collect();
         let workspace = self.workspace.path().to_string_lossy();
-        let known = Known::new(&named, &workspace, &self.request.evidence, &self.settings.beliefs, now);
+        let known = Known::new(
+            &named,
+            &workspace,
+            &self.request.evidence,
+            &self.settings.beliefs,
+            now,
+        );
         let known = known.map_err(DomainError::new)?;
         for (opened, memory) in self.targets.iter_mut().zip(&known.memories) {
             opened.settings.memory = *memory;
@@ -265,7 +288,9 @@ impl Domain for FileDomain<'_> {
 fn answer(outcome: &ProbeOutcome, suffix: &str) -> Answer {
     match outcome {
         ProbeOutcome::Found(found) => {
-            let found = found.iter().map(|(fact, value)| (format!("{fact}{suffix}"), (*value).to_owned()));
+            let found = found
+                .iter()
+                .map(|(fact, value)| (format!("{fact}{suffix}"), (*value).to_owned()));
             Answer::Found(found.collect())
         }
         ProbeOutcome::Failed(error) => Answer::Failed(error.to_string()),
@@ -274,14 +299,15 @@ fn answer(outcome: &ProbeOutcome, suffix: &str) -> Answer {
 }
 
 fn probe(action: &FileAction, workspace: &Workspace, limits: &Limits) -> Result<Probed, String> {
-    action.probe(workspace, limits).map_err(|error| error.to_string())
+    action
+        .probe(workspace, limits)
+        .map_err(|error| error.to_string())
 }
 
 /// Its name in records: that of the action, and its number.
 pub(super) fn name_of(number: usize, action: &FileAction) -> String {
     format!("{}-{}", action.name(), number + 1)
 }
-
 
 /// Whether the first action that names a path acts on what is there.
 fn expects_something(path: &TargetPath, request: &FileRequest) -> bool {
@@ -292,10 +318,12 @@ fn expects_something(path: &TargetPath, request: &FileRequest) -> bool {
 
 /// What is guarded in the workspace, by its path from there.
 fn guarded_below(workspace: &Path, guarded: &[PathBuf]) -> Vec<TargetPath> {
-    let canonical = guarded.iter().flat_map(|path| [Some(path.clone()), path.canonicalize().ok()]);
-    let below = canonical.flatten().filter_map(|path| {
-        TargetPath::new(path.strip_prefix(workspace).ok()?.to_str()?).ok()
-    });
+    let canonical = guarded
+        .iter()
+        .flat_map(|path| [Some(path.clone()), path.canonicalize().ok()]);
+    let below = canonical
+        .flatten()
+        .filter_map(|path| TargetPath::new(path.strip_prefix(workspace).ok()?.to_str()?).ok());
     below.collect()
 }
 

@@ -55,7 +55,11 @@ pub(super) fn values_of(fact: &str) -> Option<Vec<&'static str>> {
 
 /// Facts with their usual values and their hazards.
 const FACTS: [(&str, &[&str], &[&str]); 11] = [
-    ("kind", &["file", "directory"], &["link", "mount", "missing"]),
+    (
+        "kind",
+        &["file", "directory"],
+        &["link", "mount", "missing"],
+    ),
     ("location", &["inside"], &["outside"]),
     ("leaves_tree", &["no"], &["link", "mount"]),
     ("owner", &["own"], &["other"]),
@@ -91,7 +95,11 @@ impl Known {
                     "kind" if !target.expects_something => &["file", "directory", "link", "mount"],
                     _ => hazards,
                 };
-                let about = About { entities: &entities, attribute, hazards };
+                let about = About {
+                    entities: &entities,
+                    attribute,
+                    hazards,
+                };
                 let mut belief = rule.believe(&fact, &about, evidence, now)?;
                 if attribute == "changed_since_memory" && memory.is_none() {
                     belief = belief.only(["false"], "no evidence names the target")?;
@@ -121,10 +129,15 @@ impl Known {
 
 /// The names that evidence has for a target: any spelling of its path, from the workspace or absolute.
 fn entities_of<'e>(path: &TargetPath, workspace: &str, evidence: &'e EvidenceSet) -> Vec<&'e str> {
-    let names = evidence.records().iter().map(|record| record.proposition().entity());
+    let names = evidence
+        .records()
+        .iter()
+        .map(|record| record.proposition().entity());
     let mut entities: Vec<&str> = names
         .filter(|entity| {
-            let below = entity.strip_prefix(workspace).and_then(|rest| rest.strip_prefix('/'));
+            let below = entity
+                .strip_prefix(workspace)
+                .and_then(|rest| rest.strip_prefix('/'));
             TargetPath::new(below.unwrap_or(entity)).is_ok_and(|named| named == *path)
         })
         .collect();

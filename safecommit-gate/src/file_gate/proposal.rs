@@ -207,7 +207,9 @@ pub enum FileProposalProblem {
 
 type Checked<T> = Result<T, FileProposalError>;
 
-fn at<P: Into<FileProposalProblem>>(path: impl Into<String>) -> impl FnOnce(P) -> FileProposalError {
+fn at<P: Into<FileProposalProblem>>(
+    path: impl Into<String>,
+) -> impl FnOnce(P) -> FileProposalError {
     let path = path.into();
     move |problem| FileProposalError {
         path,
@@ -238,7 +240,12 @@ impl FileProposal {
             .collect::<Checked<Vec<_>>>()?;
         let clarifications = check_clarifications(self.clarifications, &actions)?;
         for (number, answer) in self.answers.iter().enumerate() {
-            check_answer(answer, &clarifications, &self.answers[..number], &format!("answers[{number}]"))?;
+            check_answer(
+                answer,
+                &clarifications,
+                &self.answers[..number],
+                &format!("answers[{number}]"),
+            )?;
         }
         let mut records: Vec<EvidenceRecord> = more.into_iter().collect();
         for (number, record) in self.evidence.iter().enumerate() {
@@ -275,18 +282,33 @@ impl FileCandidate {
         let field = |field: &str| format!("{path}.{field}");
         let target = |text: &str, of: &str| TargetPath::new(text).map_err(at(field(of)));
         let foreign = |given: bool, name_of: &'static str| {
-            let problem = FileProposalProblem::Foreign { action: name, field: name_of };
-            if given { Err(at(field(name_of))(problem)) } else { Ok(()) }
+            let problem = FileProposalProblem::Foreign {
+                action: name,
+                field: name_of,
+            };
+            if given {
+                Err(at(field(name_of))(problem))
+            } else {
+                Ok(())
+            }
         };
         let needs = |name_of: &'static str| {
-            let problem = FileProposalProblem::Needs { action: name, field: name_of };
+            let problem = FileProposalProblem::Needs {
+                action: name,
+                field: name_of,
+            };
             at(field(name_of))(problem)
         };
         if !self.reward.is_finite() {
-            return Err(at(field("reward"))(FileProposalProblem::NotFinite(self.reward)));
+            return Err(at(field("reward"))(FileProposalProblem::NotFinite(
+                self.reward,
+            )));
         }
         let is_move = self.action == FileActionName::Move;
-        let has_content = matches!(self.action, FileActionName::Overwrite | FileActionName::Write);
+        let has_content = matches!(
+            self.action,
+            FileActionName::Overwrite | FileActionName::Write
+        );
         foreign(self.to.is_some() && !is_move, "to")?;
         foreign(self.content.is_some() && !has_content, "content")?;
         let content = || {
@@ -296,11 +318,20 @@ impl FileCandidate {
         let at_path = target(&self.path, "path")?;
         let action = match self.action {
             FileActionName::Delete => FileAction::Delete { path: at_path },
-            FileActionName::Overwrite => FileAction::Overwrite { path: at_path, content: content()? },
-            FileActionName::Write => FileAction::Write { path: at_path, content: content()? },
+            FileActionName::Overwrite => FileAction::Overwrite {
+                path: at_path,
+                content: content()?,
+            },
+            FileActionName::Write => FileAction::Write {
+                path: at_path,
+                content: content()?,
+            },
             FileActionName::Move => {
                 let to = self.to.as_ref().ok_or_else(|| needs("to"))?;
-                FileAction::Move { from: at_path, to: target(to, "to")? }
+                FileAction::Move {
+                    from: at_path,
+                    to: target(to, "to")?,
+                }
             }
         };
         action.check().map_err(at(field("to")))?;
@@ -341,10 +372,14 @@ impl FileRequest {
 }
 
 fn check_probes(names: Option<Vec<String>>) -> Checked<Vec<FileQuestion>> {
-    let Some(names) = names else { return Ok(FileQuestion::ALL.to_vec()) };
+    let Some(names) = names else {
+        return Ok(FileQuestion::ALL.to_vec());
+    };
     let mut questions = Vec::with_capacity(names.len());
     for (number, name) in names.into_iter().enumerate() {
-        let known = FileQuestion::ALL.into_iter().find(|question| question.name() == name);
+        let known = FileQuestion::ALL
+            .into_iter()
+            .find(|question| question.name() == name);
         let path = format!("probes[{number}]");
         match known {
             Some(question) if questions.contains(&question) => {
@@ -370,13 +405,20 @@ fn check_clarifications(
         }
         // The names of probes of files are `status` and `status-2`.
         let base = id.rsplit_once('-').map_or(id.as_str(), |(base, _)| base);
-        let of_files = FileQuestion::ALL.iter().any(|question| [id.as_str(), base].contains(&question.name()));
+        let of_files = FileQuestion::ALL
+            .iter()
+            .any(|question| [id.as_str(), base].contains(&question.name()));
         if of_files || checked.iter().any(|(other, _)| other.id == *id) {
             return Err(at(field("id"))(FileProposalProblem::Twice(id.clone())));
         }
         let path = TargetPath::new(&clarification.path).map_err(at(field("path")))?;
-        if !actions.iter().any(|(action, _)| action.paths().any(|of_action| *of_action == path)) {
-            return Err(at(field("path"))(FileProposalProblem::NoTarget(path.to_string())));
+        if !actions
+            .iter()
+            .any(|(action, _)| action.paths().any(|of_action| *of_action == path))
+        {
+            return Err(at(field("path"))(FileProposalProblem::NoTarget(
+                path.to_string(),
+            )));
         }
         if clarification.reveals.is_empty() {
             return Err(at(field("reveals"))(FileProposalProblem::RevealsNothing));
@@ -388,11 +430,17 @@ fn check_clarifications(
             }
         }
         if !(clarification.cost.is_finite() && clarification.cost > 0.0) {
-            let problem = FileProposalProblem::Fact(format!("the cost `{}` is not finite and above zero", clarification.cost));
+            let problem = FileProposalProblem::Fact(format!(
+                "the cost `{}` is not finite and above zero",
+                clarification.cost
+            ));
             return Err(at(field("cost"))(problem));
         }
         if !(0.0..=1.0).contains(&clarification.error_rate) {
-            let problem = FileProposalProblem::Fact(format!("the error rate `{}` is not in [0, 1]", clarification.error_rate));
+            let problem = FileProposalProblem::Fact(format!(
+                "the error rate `{}` is not in [0, 1]",
+                clarification.error_rate
+            ));
             return Err(at(field("error_rate"))(problem));
         }
         checked.push((clarification, path));
@@ -407,13 +455,17 @@ fn check_answer(
     path: &str,
 ) -> Checked<()> {
     let id = &answer.clarification;
-    let named = asked.iter().find(|(clarification, _)| clarification.id == *id);
+    let named = asked
+        .iter()
+        .find(|(clarification, _)| clarification.id == *id);
     let Some((clarification, _)) = named else {
         let problem = FileProposalProblem::NoClarification(id.clone());
         return Err(at(format!("{path}.clarification"))(problem));
     };
     if before.iter().any(|other| other.clarification == *id) {
-        return Err(at(format!("{path}.clarification"))(FileProposalProblem::Twice(id.clone())));
+        return Err(at(format!("{path}.clarification"))(
+            FileProposalProblem::Twice(id.clone()),
+        ));
     }
     for fact in &clarification.reveals {
         if !answer.found.contains_key(fact) {
@@ -424,7 +476,9 @@ fn check_answer(
     for (fact, value) in &answer.found {
         let known = super::facts::values_of(fact);
         if !known.is_some_and(|values| values.contains(&value.as_str())) {
-            let problem = FileProposalProblem::Fact(format!("`{value}` is no value of a fact `{fact}` of files"));
+            let problem = FileProposalProblem::Fact(format!(
+                "`{value}` is no value of a fact `{fact}` of files"
+            ));
             return Err(at(format!("{path}.found.{fact}"))(problem));
         }
     }

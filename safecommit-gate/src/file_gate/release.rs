@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use safecommit_conformal::{Digest, Stratum};
+use safecommit_conformal::Stratum;
 use safecommit_core::{DecisionKind, DecisionRecord};
-use sha2::{Digest as _, Sha256};
 
 use super::domain::{FileDomain, FileDomainSettings, name_of};
 use super::proposal::FileRequest;
-use crate::audit::{Appended, AuditError, AuditLog, Group, LogKey, UsedCalibration, Versions};
+use crate::audit::{
+    Appended, AuditError, AuditLog, Group, KeyError, LogKey, UsedCalibration, Versions,
+};
 use crate::calibration::{GateCalibration, GateCalibrationError};
-use crate::evidence::Trust;
+use crate::config::ConfigurationError;
+use crate::evidence::{HalfLifeError, Trust};
 use crate::execute::{
     ActionError, Authority, ExecuteError, Executor, Probed, Proposal, Receipt, ReleaseContext,
 };
@@ -57,7 +59,7 @@ pub struct FileGateParts {
 pub struct FileDecision {
     decided: Decided,
     proposal: Proposal,
-    probed: Vec<Option<Probed>>,
+    probed: Vec<Result<Probed, String>>,
     questions: Vec<(String, String)>,
     appended: Appended,
 }
@@ -66,6 +68,15 @@ pub struct FileDecision {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileGateError {
+    /// The configuration, or what it names, cannot be used.
+    #[error(transparent)]
+    Configuration(#[from] ConfigurationError),
+    /// The key of the log cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The half life of evidence is none.
+    #[error(transparent)]
+    HalfLife(#[from] HalfLifeError),
     /// The workspace cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
@@ -98,7 +109,7 @@ impl FileGate {
     pub fn new(parts: FileGateParts) -> Result<Self, FileGateError> {
         let versions = Versions {
             program: concat!("safecommit-gate ", env!("CARGO_PKG_VERSION")).to_owned(),
-            policy: Some(Digest::from_bytes(parts.gate.policies().digest()).to_string()),
+            policy: Some(policy_version(&parts.gate)),
             score: Some(score_version(&parts.gate, &parts.domain)),
         };
         if let Some(calibration) = &parts.calibration {
@@ -141,7 +152,9 @@ impl FileGate {
         let used = used(self.calibration.as_ref());
         let decided = self.gate.decide(&mut domain, &asked, used, now)?;
         let actions = 0..proposal.actions().len();
-        let probed = actions.map(|action| domain.probed(action).ok().cloned()).collect();
+        let probed = actions
+            .map(|action| domain.probed(action).cloned().map_err(str::to_owned))
+            .collect();
         let mut entry = decided.entry(request.decision.clone(), now);
         entry.versions = self.versions.clone();
         entry.group = group;
@@ -150,7 +163,13 @@ impl FileGate {
         let questions = questions.map(|(asked, _)| (asked.id.clone(), asked.question.clone()));
         let questions = questions.collect();
         let appended = self.log.append(&entry, used)?;
-        Ok(FileDecision { decided, proposal, probed, questions, appended })
+        Ok(FileDecision {
+            decided,
+            proposal,
+            probed,
+            questions,
+            appended,
+        })
     }
 
     /// Causes the effect that a decision released.
@@ -160,7 +179,12 @@ impl FileGate {
     /// [`FileGateError::NoCommit`] for a decision that is not to commit; [`FileGateError::Execute`] if the certificate does
     /// not hold for what is there now, or the effect failed: it says whether anything was changed.
     pub fn release(&mut self, decision: FileDecision) -> Result<Receipt, FileGateError> {
-        let FileDecision { decided, proposal, probed, .. } = decision;
+        let FileDecision {
+            decided,
+            proposal,
+            probed,
+            ..
+        } = decision;
         let record = decided.record();
         let mut names = record.actions.iter();
         let action = names.position(|action| Some(&action.id) == record.action.as_ref());
@@ -168,13 +192,22 @@ impl FileGate {
         let (Some(certificate), Some(action)) = (certificate, action) else {
             return Err(FileGateError::NoCommit);
         };
-        let Some(Some(probed)) = probed.get(action) else {
+        let Some(Ok(probed)) = probed.get(action) else {
             return Err(FileGateError::NoCommit);
         };
         let authority = match used(self.calibration.as_ref()) {
-            UsedCalibration::None => Authority::Case { case: &case, calibration: None },
-            UsedCalibration::One(one) => Authority::Case { case: &case, calibration: Some(one) },
-            UsedCalibration::ByStratum(all) => Authority::CaseAmong { case: &case, calibrations: all },
+            UsedCalibration::None => Authority::Case {
+                case: &case,
+                calibration: None,
+            },
+            UsedCalibration::One(one) => Authority::Case {
+                case: &case,
+                calibration: Some(one),
+            },
+            UsedCalibration::ByStratum(all) => Authority::CaseAmong {
+                case: &case,
+                calibrations: all,
+            },
         };
         let executor = match &mut self.executor {
             Some(executor) => executor,
@@ -195,6 +228,12 @@ impl FileGate {
         self.versions.score.as_deref().unwrap_or_default()
     }
 
+    /// The log.
+    #[must_use]
+    pub fn log(&self) -> &AuditLog {
+        &self.log
+    }
+
     /// The workspace.
     #[must_use]
     pub fn workspace(&self) -> &Path {
@@ -202,7 +241,11 @@ impl FileGate {
     }
 
     fn proposal(&self, request: &FileRequest) -> Result<Proposal, FileGateError> {
-        let calibration = self.calibration.as_ref().map(GateCalibration::digest).transpose()?;
+        let calibration = self
+            .calibration
+            .as_ref()
+            .map(GateCalibration::digest)
+            .transpose()?;
         let principal = request.principal.as_ref().unwrap_or(&self.domain.principal);
         let context = ReleaseContext {
             decision: request.decision.clone(),
@@ -213,12 +256,17 @@ impl FileGate {
             calibration_version: calibration.map(|digest| digest.to_string()),
             evidence: self.key.evidence_digest(&request.evidence),
         };
-        Ok(Proposal::new(context, request.actions().cloned().collect())?)
+        Ok(Proposal::new(
+            context,
+            request.actions().cloned().collect(),
+        )?)
     }
 
     /// What the decision may be grouped by: it follows from the proposal and the evidence alone.
     fn group(&self, request: &FileRequest) -> Group {
-        let grave = request.actions().map(|action| self.domain.severity_of(action));
+        let grave = request
+            .actions()
+            .map(|action| self.domain.severity_of(action));
         let grave = grave.fold(0.0, f64::max);
         let severity = match grave {
             grave if grave >= 0.7 => "high",
@@ -226,7 +274,9 @@ impl FileGate {
             _ => "low",
         };
         let trusts = request.evidence.records().iter();
-        let least = trusts.filter_map(|record| request.evidence.trust_of(record.id())).min();
+        let least = trusts
+            .filter_map(|record| request.evidence.trust_of(record.id()))
+            .min();
         let source = match least {
             None => "none",
             Some(Trust::Unknown) => "unknown",
@@ -267,6 +317,15 @@ impl FileDecision {
         self.appended
     }
 
+    /// Why a candidate cannot be carried out, whatever policies say; `None` if it can.
+    #[must_use]
+    pub fn refused(&self, action: usize) -> Option<&str> {
+        match self.probed.get(action) {
+            Some(Err(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
     /// The question that a person has to answer before the decision can go on, with its name.
     #[must_use]
     pub fn question(&self) -> Option<(&str, &str)> {
@@ -276,7 +335,9 @@ impl FileDecision {
         }
         let wanted = &record.probe.as_ref()?.id;
         let mut questions = self.questions.iter();
-        questions.find(|(id, _)| id == wanted).map(|(id, question)| (id.as_str(), question.as_str()))
+        questions
+            .find(|(id, _)| id == wanted)
+            .map(|(id, question)| (id.as_str(), question.as_str()))
     }
 }
 
@@ -284,19 +345,25 @@ fn used(calibration: Option<&GateCalibration>) -> UsedCalibration<'_> {
     calibration.map_or(UsedCalibration::None, GateCalibration::used)
 }
 
-/// The version of the score of worlds under these settings.
+/// The version of the score of worlds under these settings. The policies belong to it: they say which worlds make one
+/// region, and so what its least strange world is.
 fn score_version(gate: &Gate, domain: &FileDomainSettings) -> String {
-    let mut digest = Sha256::new();
-    digest.update(b"safecommit-gate score of files 1");
-    for weight in gate.weights().as_array() {
-        digest.update(weight.to_bits().to_le_bytes());
-    }
-    digest.update(domain.beliefs.half_life().to_bits().to_le_bytes());
-    digest.update(gate.policies().digest());
-    Digest::from_bytes(digest.finalize().into()).to_string()
+    let [age, inconsistency, tools, policy] = gate.weights().as_array();
+    let (half_life, policies) = (domain.beliefs.half_life(), policy_version(gate));
+    format!(
+        "files-1 weights {age} {inconsistency} {tools} {policy} half-life {half_life} d policies {policies}"
+    )
 }
 
-/// The circumstances in words. All paths of a record stand here.
+fn policy_version(gate: &Gate) -> String {
+    let digest = gate.policies().digest();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The details of a record that hold paths; nothing else in it does.
+pub const PATH_DETAILS: [&str; 4] = ["actions", "targets", "refused", "probes"];
+
+/// The circumstances in words.
 fn details(request: &FileRequest, domain: &FileDomain<'_>) -> Vec<(String, String)> {
     let mut actions = Vec::new();
     let mut refused = Vec::new();
@@ -308,7 +375,9 @@ fn details(request: &FileRequest, domain: &FileDomain<'_>) -> Vec<(String, Strin
         }
     }
     let targets = (1..).zip(domain.targets());
-    let targets: Vec<String> = targets.map(|(number, path)| format!("{number}: `{path}`")).collect();
+    let targets: Vec<String> = targets
+        .map(|(number, path)| format!("{number}: `{path}`"))
+        .collect();
     let mut details = vec![
         ("actions".to_owned(), actions.join("; ")),
         ("targets".to_owned(), targets.join("; ")),

@@ -14,7 +14,7 @@ pub struct Decided {
     durations: Durations,
     fault: Option<ReportedFault>,
     error: Option<String>,
-    details: Vec<(String, String)>,
+    failed: Vec<(String, String)>,
 }
 
 /// How the last word was reached.
@@ -31,7 +31,7 @@ impl Decided {
         durations: Durations,
         fault: Option<ReportedFault>,
         error: Option<String>,
-        details: Vec<(String, String)>,
+        failed: Vec<(String, String)>,
     ) -> Self {
         let (record, certificate) = match outcome {
             Outcome::Decision(decision) => (decision.record().clone(), decision.into_certificate()),
@@ -44,7 +44,7 @@ impl Decided {
             durations,
             fault,
             error,
-            details,
+            failed,
         }
     }
 
@@ -68,8 +68,8 @@ impl Decided {
 
     /// Why probes failed, by their names.
     #[must_use]
-    pub fn details(&self) -> &[(String, String)] {
-        &self.details
+    pub fn failed_probes(&self) -> &[(String, String)] {
+        &self.failed
     }
 
     /// How long its parts took.
@@ -90,7 +90,13 @@ impl Decided {
         entry.durations = self.durations;
         entry.fault = self.fault;
         entry.error.clone_from(&self.error);
-        entry.details.extend(self.details.iter().cloned());
+        if !self.failed.is_empty() {
+            let failed = self.failed.iter();
+            let failed: Vec<String> = failed
+                .map(|(probe, reason)| format!("{probe}: {reason}"))
+                .collect();
+            entry.details.insert("probes".to_owned(), failed.join("; "));
+        }
         entry
     }
 

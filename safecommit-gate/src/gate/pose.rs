@@ -34,7 +34,10 @@ pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<
                 safe.push(id(*candidate));
                 continue;
             }
-            let blockers: Vec<String> = region.blockers(at).map(ToString::to_string).collect();
+            let blockers: Vec<String> = region
+                .blockers(at)
+                .map(|blocker| blocker.to_string())
+                .collect();
             reasons.push(format!("{}: {}", id(*candidate), blockers.join(", ")));
         }
         for candidate in 0..frame.candidates.len() {
@@ -101,7 +104,12 @@ impl Posed {
             .relevant()
             .iter()
             .copied()
-            .filter(|fact| probe.reveals.iter().any(|name| *name == facts.as_slice()[*fact].name()))
+            .filter(|fact| {
+                probe
+                    .reveals
+                    .iter()
+                    .any(|name| *name == facts.as_slice()[*fact].name())
+            })
             .collect();
         if positions.is_empty() {
             return Ok(None);
@@ -137,7 +145,9 @@ impl Posed {
                 outcome.insert(LEFT_OUT.to_owned(), share);
             }
         }
-        let certain = likelihood.iter().all(|outcome| outcome.values().all(|share| *share >= 1.0));
+        let certain = likelihood
+            .iter()
+            .all(|outcome| outcome.values().all(|share| *share >= 1.0));
         let mut outcomes: Vec<String> = combinations
             .iter()
             .map(|combination| name_of(&known, combination))
@@ -149,7 +159,11 @@ impl Posed {
             } else {
                 (None, Some(likelihood))
             };
-            OutcomeProposal { id: id.clone(), worlds, likelihood }
+            OutcomeProposal {
+                id: id.clone(),
+                worlds,
+                likelihood,
+            }
         });
         let proposal = ProbeProposal {
             id: probe.id.clone(),
@@ -160,20 +174,34 @@ impl Posed {
             outcomes: Some(declared.collect()),
         };
         let of_person = probe.question.is_some();
-        Ok(Some((Self { offered, of_person, facts: known, outcomes }, proposal)))
+        Ok(Some((
+            Self {
+                offered,
+                of_person,
+                facts: known,
+                outcomes,
+            },
+            proposal,
+        )))
     }
 
     /// The position of the outcome that an answer is; `None` for one that leaves a fact open that it should reveal:
     /// it says nothing.
     pub(super) fn outcome(&self, answer: &Answer) -> Option<usize> {
-        let Answer::Found(found) = answer else { return None };
+        let Answer::Found(found) = answer else {
+            return None;
+        };
         let mut named = Vec::with_capacity(self.facts.len());
         for fact in &self.facts {
             let mut values = found.iter().filter(|(name, _)| name == fact.name());
             let (_, value) = values.next()?;
             // An answer that gives a fact two values fits no world.
             let once = values.all(|(_, other)| other == value);
-            named.push(if once { format!("{}={value}", fact.name()) } else { String::new() });
+            named.push(if once {
+                format!("{}={value}", fact.name())
+            } else {
+                String::new()
+            });
         }
         let name = named.join(" ");
         let known = self.outcomes.iter().position(|outcome| *outcome == name);
@@ -230,15 +258,21 @@ pub(super) fn lacks_only_authority(
                 plausible.iter().partition(|region| region.is_safe(action));
             !blocked.is_empty()
                 && blocked.iter().all(|region| {
-                    safe.iter().any(|twin| agree_but_for(authority, region, twin, regions))
+                    safe.iter()
+                        .any(|twin| agree_but_for(authority, region, twin, regions))
                 })
         })
 }
 
 fn agree_but_for(authority: &[usize], one: &Region, other: &Region, regions: &Regions) -> bool {
-    let facts = regions.relevant().iter().filter(|fact| !authority.contains(fact));
+    let facts = regions
+        .relevant()
+        .iter()
+        .filter(|fact| !authority.contains(fact));
     facts.copied().all(|fact| {
         let values = (0..=u8::MAX).take(regions.facts().as_slice()[fact].values().len());
-        values.into_iter().any(|value| one.admits(fact, value) && other.admits(fact, value))
+        values
+            .into_iter()
+            .any(|value| one.admits(fact, value) && other.admits(fact, value))
     })
 }

@@ -106,9 +106,18 @@ impl ActionDescription {
         let longest = self
             .named
             .iter()
-            .filter_map(|(prefix, suffix)| Some((prefix.len(), attribute.strip_prefix(prefix.as_str())?, suffix)))
+            .filter_map(|(prefix, suffix)| {
+                Some((
+                    prefix.len(),
+                    attribute.strip_prefix(prefix.as_str())?,
+                    suffix,
+                ))
+            })
             .max_by_key(|(length, ..)| *length);
-        longest.map_or_else(|| attribute.to_owned(), |(_, rest, suffix)| format!("{rest}{suffix}"))
+        longest.map_or_else(
+            || attribute.to_owned(),
+            |(_, rest, suffix)| format!("{rest}{suffix}"),
+        )
     }
 
     /// The types of principal and resource; needed only where the schema lets the action apply to several.

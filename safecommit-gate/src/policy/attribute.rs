@@ -79,7 +79,9 @@ pub(super) fn attributes(
     for holder in Holder::ALL {
         for (attribute, declaration) in declared(holder) {
             let renamed = action.facts.get(attribute);
-            let fact_name = renamed.cloned().unwrap_or_else(|| action.fact_of(attribute));
+            let fact_name = renamed
+                .cloned()
+                .unwrap_or_else(|| action.fact_of(attribute));
             let fact = facts.position(&fact_name);
             let constant = action.constants.get(attribute);
             let of = &declaration.of;

@@ -1,0 +1,166 @@
+//! `safecommit gate`: from a proposal about files to a recorded decision, and on demand to its effect.
+
+mod answer;
+
+use std::io::Write as _;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, anyhow};
+use safecommit_core::DecisionKind;
+use safecommit_gate::{
+    EvidenceReader, EvidenceRecord, EvidenceStore, FileGate, FileGateError, FileProposal,
+};
+
+use crate::cli::{Format, GateCommand};
+use crate::decide::{ErrorLine, FALLBACK, PROBE_NEEDED};
+use crate::input::{InputError, JsonText, Lines, Source};
+use crate::output::{self, Reader};
+use crate::{FAILURE, configuration};
+
+use answer::{Answer, Effect};
+
+/// How long to wait for whoever writes to an evidence store.
+const LOCK_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
+
+pub(crate) fn run(command: &GateCommand) -> Result<ExitCode> {
+    let configuration = configuration::load(&command.configuration)?;
+    let mut gate = FileGate::open(&configuration)?;
+    let mut evidence = Vec::new();
+    for file in &command.evidence {
+        evidence.extend(read_evidence(file)?);
+    }
+    match command.single {
+        Some(format) => single(command, &mut gate, &evidence, format),
+        None => stream(command, &mut gate, &evidence),
+    }
+}
+
+fn single(
+    command: &GateCommand,
+    gate: &mut FileGate,
+    evidence: &[EvidenceRecord],
+    format: Format,
+) -> Result<ExitCode> {
+    let text = command.request.read()?;
+    let json = JsonText {
+        source: &command.request,
+        first_line: 1,
+        text: &text,
+    };
+    let answer = answer(json, gate, evidence, command.execute)?;
+    let mut rendered = match format {
+        Format::Human => answer.human(),
+        Format::Json => serde_json::to_string_pretty(&answer)?,
+    };
+    if !rendered.ends_with('\n') {
+        rendered.push('\n');
+    }
+    if output::print(rendered.as_bytes())? == Reader::Gone {
+        return Err(anyhow!("cannot write to standard output: nobody reads it"));
+    }
+    Ok(ExitCode::from(match (answer.record.decision, &answer.effect) {
+        (DecisionKind::Commit, Some(Effect::Failed(_))) => FAILURE,
+        (DecisionKind::Commit, _) => 0,
+        (DecisionKind::Probe, _) => PROBE_NEEDED,
+        (DecisionKind::Defer | DecisionKind::Escalate | DecisionKind::Abstain, _) => FALLBACK,
+    }))
+}
+
+/// Answers every line with a line, each before the next one is read.
+fn stream(
+    command: &GateCommand,
+    gate: &mut FileGate,
+    evidence: &[EvidenceRecord],
+) -> Result<ExitCode> {
+    let source = &command.request;
+    let mut lines = Lines::open(source)?;
+    let mut line_out = Vec::new();
+    let (mut requests, mut errors) = (0_u64, 0_u64);
+    while let Some(line) = lines.next_line()? {
+        let number = line.number;
+        let answered = match line.text {
+            Ok(text) if text.trim_ascii().is_empty() => continue,
+            Ok(text) => {
+                let json = JsonText {
+                    source,
+                    first_line: line.number,
+                    text,
+                };
+                answer(json, gate, evidence, command.execute)
+            }
+            Err(error) => Err(error.into()),
+        };
+        requests += 1;
+        line_out.clear();
+        match answered {
+            Ok(answer) => {
+                errors += u64::from(matches!(answer.effect, Some(Effect::Failed(_))));
+                serde_json::to_writer(&mut line_out, &answer)
+            }
+            Err(error) => {
+                errors += 1;
+                serde_json::to_writer(&mut line_out, &ErrorLine::from(placed(error, source, number)))
+            }
+        }
+        .context("cannot write a decision as JSON")?;
+        line_out.write_all(b"\n")?;
+        if output::print(&line_out)? == Reader::Gone {
+            break;
+        }
+    }
+    if errors > 0 {
+        return Err(anyhow!(
+            "{}: {errors} of {requests} lines are no request that can be decided, or had an effect that failed",
+            source.name()
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The error at its place; one that is about no field is at the line of its request.
+fn placed(error: anyhow::Error, source: &Source, line: usize) -> InputError {
+    error
+        .downcast::<InputError>()
+        .unwrap_or_else(|other| InputError::new(source, line, crate::in_one_sentence(&other)))
+}
+
+/// Decides one request, and releases what it commits if that is asked for.
+fn answer(
+    json: JsonText<'_>,
+    gate: &mut FileGate,
+    evidence: &[EvidenceRecord],
+    execute: bool,
+) -> Result<Answer> {
+    let proposal = json.parse(PhantomData::<FileProposal>)?;
+    let request = proposal
+        .check(evidence.iter().cloned())
+        .map_err(|error| json.error_at(&error.path, error.problem.to_string()))?;
+    let now = jiff::Timestamp::now();
+    let decision = gate.decide(&request, now)?;
+    let mut answer = Answer::new(&request, &decision);
+    if execute && answer.record.decision == DecisionKind::Commit {
+        answer.effect = Some(match gate.release(decision) {
+            Ok(receipt) => Effect::Entry(receipt.entry),
+            Err(error @ (FileGateError::Execute(_) | FileGateError::File(_))) => {
+                Effect::Failed(error.to_string())
+            }
+            Err(other) => return Err(other.into()),
+        });
+    }
+    Ok(answer)
+}
+
+fn read_evidence(path: &Path) -> Result<Vec<EvidenceRecord>> {
+    let of_store = ["db", "sqlite", "sqlite3"];
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if extension.is_some_and(|extension| of_store.contains(&extension)) {
+        let store = EvidenceStore::open(path, LOCK_WAIT)?;
+        return Ok(store.all()?);
+    }
+    let shown = path.display().to_string();
+    let file = std::fs::File::open(path).with_context(|| format!("cannot read `{shown}`"))?;
+    let reader = EvidenceReader::new(shown, std::io::BufReader::new(file));
+    Ok(reader.collect::<Result<_, _>>()?)
+}

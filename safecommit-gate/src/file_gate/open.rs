@@ -1,0 +1,49 @@
+//! A gate as its configuration says.
+
+use super::domain::FileDomainSettings;
+use super::release::{FileGate, FileGateError, FileGateParts, PATH_DETAILS};
+use crate::audit::{AuditLog, LogKey};
+use crate::config::GateConfiguration;
+use crate::evidence::BeliefRule;
+use crate::files::{FileQuestion, Workspace};
+use crate::gate::Gate;
+
+impl FileGate {
+    /// The gate of a configuration, with its log.
+    ///
+    /// # Errors
+    ///
+    /// [`FileGateError`] for policies, a calibration, a key or a log that cannot be used, and for a calibration of another
+    /// version of the score.
+    pub fn open(configuration: &GateConfiguration) -> Result<Self, FileGateError> {
+        let key = LogKey::read(configuration.key())?;
+        let mut log = AuditLog::open(configuration.log(), configuration.head(), key.clone())?;
+        if let Some(redaction) = configuration.redaction(key.clone(), PATH_DETAILS) {
+            log = log.with_redaction(redaction);
+        }
+        let gate = Gate::new(configuration.policies()?)
+            .with_weights(*configuration.weights())
+            .with_max_worlds(configuration.max_worlds())
+            .with_settings(configuration.settings());
+        let severity = |action| configuration.severity(action).unwrap_or(1.0);
+        let domain = FileDomainSettings {
+            probes: FileQuestion::ALL
+                .map(|question| configuration.probe(question))
+                .to_vec(),
+            files: configuration.file_settings(),
+            beliefs: BeliefRule::with_half_life(configuration.half_life_days())?,
+            severity: ["delete", "overwrite", "move", "write"].map(severity),
+            principal: configuration.principal().to_owned(),
+            guarded: configuration.guarded_paths().to_vec(),
+        };
+        Self::new(FileGateParts {
+            gate,
+            domain,
+            workspace: Workspace::open(configuration.workspace())?,
+            state: configuration.state().to_owned(),
+            log,
+            key,
+            calibration: configuration.calibration()?,
+        })
+    }
+}
