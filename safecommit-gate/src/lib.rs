@@ -2,6 +2,9 @@
 
 mod assemble;
 pub mod audit;
+mod calibration;
+#[cfg(unix)]
+mod config;
 mod evidence;
 #[cfg(unix)]
 mod execute;
@@ -16,6 +19,9 @@ mod score;
 mod support;
 
 pub use assemble::{AssembleError, Assembled, OfferedProbe};
+pub use calibration::{CalibrationFileError, GateCalibration, GateCalibrationError};
+#[cfg(unix)]
+pub use config::{ConfigurationError, ConfigurationProblem, GateConfiguration, Hidden};
 pub use evidence::{
     Alternative, ClaimedValues, DerivationError, EvidenceFileError, EvidenceLineProblem,
     EvidenceReader, EvidenceRecord, EvidenceSet, EvidenceStore, EvidenceStoreError,
