@@ -44,7 +44,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Decide(DecideArguments),
     Schema(SchemaArguments),
-    Calibrate(CalibrateArguments),
+    Calibrate(Box<CalibrateArguments>),
     #[cfg(unix)]
     Init(InitArguments),
     #[cfg(unix)]

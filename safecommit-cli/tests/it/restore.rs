@@ -36,9 +36,12 @@ fn execute(gate: &Gate, action: FileAction) -> u64 {
     let (settings, mut memory) = (Settings::default(), safecommit_core::Workspace::default());
     let threshold = Threshold::unbounded();
     let mut controller = Controller::start(&problem, &settings, threshold, &mut memory);
-    let Step::Commit(certificate) = controller.next_step() else {
-        panic!("it is safe in the one world that there is");
+    let certificate = match controller.next_step() {
+        Step::Commit(certificate) => Some(certificate),
+        Step::Probe(_) | Step::Fallback(_) => None,
     };
+    // It is safe in the one world that there is.
+    let certificate = certificate.unwrap();
     let mut executor = Executor::open(workspace, configuration.state()).unwrap();
     let authority = Authority::Controller(&mut controller);
     let receipt = executor.execute(certificate, authority, &proposal, only, &probed);

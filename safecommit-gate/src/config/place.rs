@@ -103,7 +103,42 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        /// Among random directories and links, a path ends where the system says that it does.
+        #[test]
+        fn the_end_is_where_the_system_says(
+            links in proptest::collection::vec(("[abc]", "[abc]", "(/)?([abc]|\\.\\.)(/([abc]|\\.\\.|\\.)){0,3}"), 0..6),
+            path in "[abc](/([abc]|\\.\\.|\\.)){0,6}",
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let root = fs::canonicalize(directory.path()).unwrap();
+            for name in ["a/a", "a/b", "b"] {
+                fs::create_dir_all(root.join(name)).unwrap();
+            }
+            for (parent, name, target) in &links {
+                let target = match target.strip_prefix('/') {
+                    Some(below) => root.join(below),
+                    None => PathBuf::from(target),
+                };
+                // Some names are taken already.
+                let _ = symlink(&target, root.join(parent).join(name));
+                let _ = symlink(&target, root.join(name));
+            }
+            let path = root.join(path);
+            match fs::canonicalize(&path) {
+                Ok(real) => prop_assert_eq!(Way::follow(&path).unwrap().end, real),
+                // The rest of what does not exist is anybody's guess.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(_) => prop_assert!(Way::follow(&path).is_err()),
+            }
+        }
+    }
 
     #[test]
     fn every_place_on_the_way_is_seen() {
