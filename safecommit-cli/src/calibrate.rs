@@ -1,8 +1,10 @@
 //! `safecommit calibrate`: from scores to a calibration, with a summary of what it promises.
 
+mod history;
 mod summary;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
@@ -11,37 +13,40 @@ use safecommit_conformal::{
 };
 
 use crate::calibrations::Calibrations;
-use crate::cli::{Calibrate, Declared, Promise};
+use crate::cli::{Calibrate, Declared, Origin, Promise};
 use crate::input::Source;
 use crate::output;
 use crate::scores::{self, Cases};
 
 pub(crate) fn run(arguments: &Calibrate) -> Result<ExitCode> {
-    let source = &arguments.scores;
-    let strata_file = match &arguments.promise {
-        Promise::ByStratum {
-            declared: Declared::In(file),
-            ..
-        } => Some(file),
-        _ => None,
-    };
     if let Some(Source::File(path)) = &arguments.out {
-        let inputs = [Some(source), strata_file].into_iter().flatten();
-        output::refuse_inputs(path, inputs.filter_map(Source::path))?;
+        output::refuse_inputs(path, inputs(arguments))?;
     }
     let declared = match &arguments.promise {
         Promise::ByStratum { declared, .. } => declare(declared)?,
         _ => None,
     };
-    let cases = scores::read(
-        source,
-        arguments.kind,
-        &arguments.columns,
-        declared.as_ref(),
-    )?;
-    let (calibrations, summary) = calibrate(arguments, &cases, declared)?;
-    let mut json = serde_json::to_string_pretty(&calibrations)?;
-    json.push('\n');
+    let (json, summary) = match &arguments.origin {
+        Origin::Scores {
+            source,
+            kind,
+            columns,
+        } => {
+            let cases = scores::read(source, *kind, columns, declared.as_ref())?;
+            let (calibrations, summary) = calibrate(arguments, &cases, declared)?;
+            (serde_json::to_string_pretty(&calibrations)?, summary)
+        }
+        Origin::Audit { log, labels, by } => {
+            let history = history::read(log, labels, by, declared.as_ref())?;
+            let (calibrations, summary) = calibrate(arguments, &history.cases, declared)?;
+            let (calibration, heading) = history.of_gate(calibrations, by)?;
+            (
+                serde_json::to_string_pretty(&calibration)?,
+                heading + &summary,
+            )
+        }
+    };
+    let json = json + "\n";
     match &arguments.out {
         Some(Source::File(path)) => output::replace(path, json.as_bytes())?,
         Some(Source::Stdin) | None => {
@@ -50,6 +55,23 @@ pub(crate) fn run(arguments: &Calibrate) -> Result<ExitCode> {
     }
     output::note(&summary);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The files that are read.
+fn inputs(arguments: &Calibrate) -> impl Iterator<Item = &Path> {
+    let strata = match &arguments.promise {
+        Promise::ByStratum {
+            declared: Declared::In(file),
+            ..
+        } => file.path(),
+        _ => None,
+    };
+    let log = match &arguments.origin {
+        Origin::Audit { log, .. } => Some(log.as_path()),
+        Origin::Scores { .. } => None,
+    };
+    let lines = arguments.origin.lines().path();
+    [lines, strata, log].into_iter().flatten()
 }
 
 /// The strata that were declared; `None` if they are those of the cases.
@@ -91,13 +113,13 @@ fn calibrate(
         Promise::ByStratum { minimum, .. } => {
             let taxonomy = match declared {
                 Some(taxonomy) => taxonomy,
-                None => seen(cases).with_context(|| arguments.scores.name())?,
+                None => seen(cases).with_context(|| arguments.origin.lines().name())?,
             };
             let taxonomy = taxonomy.with_minimum(*minimum);
             let listed: Vec<_> = cases.strata.iter().cloned().zip(scores.clone()).collect();
             let mondrian = MondrianCalibration::new(alpha, taxonomy, &listed, misses)?;
             let pool = Calibration::split_conformal_with(alpha, scores, misses);
-            let summary = summary::by_stratum(&mondrian, &pool, &arguments.columns.by)?;
+            let summary = summary::by_stratum(&mondrian, &pool, &arguments.by)?;
             return Ok((Calibrations::ByStratum(mondrian), summary));
         }
     };

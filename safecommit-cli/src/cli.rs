@@ -1,15 +1,27 @@
 //! The command line: what may be typed, and what it is checked into.
 
+#[cfg(unix)]
+mod audit;
 mod bench;
 mod calibrate;
 mod decide;
+#[cfg(unix)]
+mod init;
+#[cfg(unix)]
+mod restore;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
+#[cfg(unix)]
+pub(crate) use audit::{AuditCommand, DiagnoseArguments, ExportArguments, ShowArguments};
 pub(crate) use bench::{BenchCommand, RunArguments};
-pub(crate) use calibrate::{Calibrate, CalibrateArguments, Declared, Promise};
+pub(crate) use calibrate::{Calibrate, CalibrateArguments, Declared, Origin, Promise};
 pub(crate) use decide::{Decide, DecideArguments, DecideOutput, Format};
+#[cfg(unix)]
+pub(crate) use init::InitArguments;
+#[cfg(unix)]
+pub(crate) use restore::RestoreArguments;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -32,9 +44,36 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Decide(DecideArguments),
     Schema(SchemaArguments),
-    Calibrate(CalibrateArguments),
+    Calibrate(Box<CalibrateArguments>),
+    #[cfg(unix)]
+    Init(InitArguments),
+    #[cfg(unix)]
+    Restore(RestoreArguments),
+    #[cfg(unix)]
+    #[command(subcommand)]
+    Audit(AuditCommand),
     #[command(subcommand)]
     Bench(BenchCommand),
+}
+
+/// Which gate is meant.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConfigurationArgument {
+    /// The configuration of the gate [default: the environment's SAFECOMMIT_CONFIG, else safecommit.toml
+    /// in the current directory]
+    #[arg(long, value_name = "FILE")]
+    config: Option<std::path::PathBuf>,
+}
+
+#[cfg(unix)]
+impl ConfigurationArgument {
+    /// The file that is meant.
+    pub(crate) fn file(&self) -> std::path::PathBuf {
+        let named = || std::env::var_os("SAFECOMMIT_CONFIG").filter(|file| !file.is_empty());
+        let file = self.config.clone().or_else(|| named().map(Into::into));
+        file.unwrap_or_else(|| "safecommit.toml".into())
+    }
 }
 
 /// Print the JSON Schema (draft 2020-12) of a form that is read or written here.

@@ -30,7 +30,7 @@ pub(crate) fn render(record: &DecisionRecord) -> String {
     text
 }
 
-fn verdict(record: &DecisionRecord) -> String {
+pub(crate) fn verdict(record: &DecisionRecord) -> String {
     let mut line = match record.decision {
         DecisionKind::Commit => "COMMIT".to_owned(),
         DecisionKind::Probe => "PROBE".to_owned(),
@@ -242,7 +242,7 @@ fn beta(beta: &RepresentationRecord) -> String {
     }
 }
 
-fn table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
+pub(crate) fn table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(header);
@@ -252,13 +252,13 @@ fn table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
     table
 }
 
-fn align_right(table: &mut Table, column: usize) {
+pub(crate) fn align_right(table: &mut Table, column: usize) {
     if let Some(column) = table.column_mut(column) {
         column.set_cell_alignment(CellAlignment::Right);
     }
 }
 
-fn lines_of(table: &Table) -> String {
+pub(crate) fn lines_of(table: &Table) -> String {
     let lines: Vec<String> = table
         .lines()
         .map(|line| line.trim_end().to_owned())
@@ -266,7 +266,7 @@ fn lines_of(table: &Table) -> String {
     lines.join("\n")
 }
 
-fn names(names: &[String]) -> String {
+pub(crate) fn names(names: &[String]) -> String {
     let quoted: Vec<String> = names
         .iter()
         .map(|name| format!("`{}`", one_line(name)))
@@ -282,7 +282,7 @@ fn dash() -> String {
     "-".to_owned()
 }
 
-fn count(number: usize, what: &str) -> String {
+pub(crate) fn count(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
 }
@@ -296,7 +296,7 @@ fn share(value: f64) -> String {
 
 /// A term of a bound to six decimals, not below its value. A sum of decimals, which is rounded up in its
 /// last bits already, is shown as the decimals add up.
-fn rounded_up(value: f64) -> String {
+pub(crate) fn rounded_up(value: f64) -> String {
     let mut shown = format!("{value:.6}");
     let at_least = value * (1.0 - 1e-14);
     if shown.parse().is_ok_and(|below: f64| below < at_least) {

@@ -1,15 +1,24 @@
-//! The `safecommit` command: one decision, a stream of them, calibration, schemas and the benchmark.
+//! The `safecommit` command: one decision, a stream of them, calibration, schemas, the benchmark, and what belongs to a
+//! gate: its configuration, its effects undone, its audit log.
 //!
 //! Thin on purpose: reading, writing and wording are here, every rule is in the libraries.
 
+#[cfg(unix)]
+mod audit;
 mod bench;
 mod calibrate;
 mod calibrations;
 mod cli;
+#[cfg(unix)]
+mod configuration;
 mod decide;
 mod human;
+#[cfg(unix)]
+mod init;
 mod input;
 mod output;
+#[cfg(unix)]
+mod restore;
 mod schema;
 mod scores;
 mod terminal;
@@ -33,6 +42,12 @@ fn main() -> ExitCode {
         Command::Calibrate(arguments) => {
             calibrate::run(&arguments.check().unwrap_or_else(|error| error.exit()))
         }
+        #[cfg(unix)]
+        Command::Init(arguments) => init::run(&arguments),
+        #[cfg(unix)]
+        Command::Restore(arguments) => restore::run(&arguments),
+        #[cfg(unix)]
+        Command::Audit(command) => audit::run(&command),
         Command::Bench(command) => bench::run(&command),
     };
     match result {

@@ -1,7 +1,10 @@
 //! What `calibrate` may be asked for.
 
+use std::path::PathBuf;
+
 use clap::builder::NonEmptyStringValueParser;
 use safecommit_conformal::{Alpha, Delta, Stratum, Taxonomy, Weight, ranks};
+use safecommit_gate::audit::GroupBy;
 
 use super::{EXIT_CODES, bad_value, conflict};
 use crate::input::Source;
@@ -14,12 +17,30 @@ use crate::scores::{Columns, Kind};
 /// stronger guarantee; it is unbounded if there are too few scores for that. A case whose true world
 /// was never proposed is not left out: write `missing` (text, CSV) or null (JSONL). No scores at all
 /// give an unbounded threshold.
+///
+/// With --audit they come from the decisions of an audit log whose truth is known, and the calibration is
+/// one for the gate: it names the version of the score. Where a label tells the safe actions alone, the
+/// largest score counts among the worlds in which just these are safe.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CalibrateArguments {
     /// File of scores; `-` reads standard input
-    #[arg(long, value_name = "FILE")]
-    scores: Source,
+    #[arg(long, value_name = "FILE", required_unless_present = "audit")]
+    scores: Option<Source>,
+
+    /// Audit log of a gate, in place of scores
+    #[arg(
+        long,
+        value_name = "DB",
+        requires = "labels",
+        conflicts_with_all = ["scores", "field", "input", "misses_counted", "weight"]
+    )]
+    audit: Option<PathBuf>,
+
+    /// With --audit: what turned out to be true, JSONL as for `safecommit audit diagnose`, with decisions
+    /// and actions named as the log names them; `-` reads standard input
+    #[arg(long, value_name = "FILE", requires = "audit")]
+    labels: Option<Source>,
 
     /// Miscoverage level: a decimal strictly between 0 and 1, such as 0.05
     #[arg(long, value_name = "ALPHA", allow_negative_numbers = true)]
@@ -59,7 +80,8 @@ struct GuaranteeArguments {
     simultaneous: bool,
 
     /// By stratum: a threshold for each group of cases, as these fields or columns tell them apart,
-    /// from the whole to the part. A stratum with too few cases falls back to the group around it
+    /// from the whole to the part. A stratum with too few cases falls back to the group around it. With
+    /// --audit: some of family, severity, source
     #[arg(
         long,
         value_name = "FIELD,...",
@@ -105,15 +127,40 @@ struct GuaranteeArguments {
 /// What `calibrate` was asked for.
 #[derive(Debug)]
 pub(crate) struct Calibrate {
-    pub(crate) scores: Source,
+    pub(crate) origin: Origin,
     pub(crate) alpha: Alpha,
-    pub(crate) kind: Kind,
-    /// Without meaning for text.
-    pub(crate) columns: Columns,
+    /// What strata are made of: fields, or parts of a decision's group.
+    pub(crate) by: Vec<String>,
     pub(crate) misses_counted: bool,
     pub(crate) promise: Promise,
     /// Standard output if `-` or `None`.
     pub(crate) out: Option<Source>,
+}
+
+/// Where the cases come from.
+#[derive(Debug)]
+pub(crate) enum Origin {
+    Scores {
+        source: Source,
+        kind: Kind,
+        /// Without meaning for text.
+        columns: Columns,
+    },
+    Audit {
+        log: PathBuf,
+        labels: Source,
+        by: Vec<GroupBy>,
+    },
+}
+
+impl Origin {
+    /// The file that has a line for each case.
+    pub(crate) fn lines(&self) -> &Source {
+        match self {
+            Self::Scores { source, .. } => source,
+            Self::Audit { labels, .. } => labels,
+        }
+    }
 }
 
 /// What the threshold is to promise.
@@ -136,8 +183,53 @@ pub(crate) enum Declared {
 
 impl CalibrateArguments {
     pub(crate) fn check(self) -> Result<Calibrate, clap::Error> {
-        let kind = self.input.unwrap_or_else(|| Kind::of(&self.scores));
+        let by = self.guarantee.by.clone();
+        // All labelled decisions count, those whose true world was not proposed included.
+        let misses_counted = self.misses_counted || self.audit.is_some();
+        let (alpha, out) = (self.alpha, self.out.clone());
+        let (origin, guarantee) = self.origin()?;
+        let promise = guarantee.check(alpha)?;
+        if let Promise::ByStratum {
+            declared: Declared::In(strata),
+            ..
+        } = &promise
+            && strata.is_stdin()
+            && origin.lines().is_stdin()
+        {
+            let cases = match origin {
+                Origin::Scores { .. } => "scores",
+                Origin::Audit { .. } => "labels",
+            };
+            return Err(conflict(&format!(
+                "the {cases} and the strata cannot both come from standard input"
+            )));
+        }
+        Ok(Calibrate {
+            origin,
+            alpha,
+            by,
+            misses_counted,
+            promise,
+            out,
+        })
+    }
+
+    fn origin(self) -> Result<(Origin, GuaranteeArguments), clap::Error> {
         let GuaranteeArguments { by, weight, .. } = &self.guarantee;
+        let source = match (self.scores, self.audit, self.labels) {
+            (Some(source), None, _) => source,
+            (None, Some(log), Some(labels)) => {
+                let by = parts(by)?;
+                return Ok((Origin::Audit { log, labels, by }, self.guarantee));
+            }
+            // The parser does not let these through.
+            _ => {
+                return Err(conflict(
+                    "either --scores or --audit with --labels is needed",
+                ));
+            }
+        };
+        let kind = self.input.unwrap_or_else(|| Kind::of(&source));
         if kind == Kind::Text {
             for (option, given) in [
                 ("--field", self.field.is_some()),
@@ -160,28 +252,35 @@ impl CalibrateArguments {
         if let Some(twice) = columns.twice() {
             return Err(conflict(&format!("the field `{twice}` is named twice")));
         }
-        let promise = self.guarantee.check(self.alpha)?;
-        if let Promise::ByStratum {
-            declared: Declared::In(strata),
-            ..
-        } = &promise
-            && strata.is_stdin()
-            && self.scores.is_stdin()
-        {
-            return Err(conflict(
-                "the scores and the strata cannot both come from standard input",
-            ));
-        }
-        Ok(Calibrate {
-            scores: self.scores,
-            alpha: self.alpha,
+        let origin = Origin::Scores {
+            source,
             kind,
             columns,
-            misses_counted: self.misses_counted,
-            promise,
-            out: self.out,
-        })
+        };
+        Ok((origin, self.guarantee))
     }
+}
+
+/// The parts of a decision's group by their names.
+fn parts(names: &[String]) -> Result<Vec<GroupBy>, clap::Error> {
+    let mut parts = Vec::with_capacity(names.len());
+    for name in names {
+        let part = match name.as_str() {
+            "family" => GroupBy::Family,
+            "severity" => GroupBy::Severity,
+            "source" => GroupBy::Source,
+            _ => {
+                return Err(bad_value(format!(
+                    "a log tells decisions apart by family, severity and source, not by `{name}`"
+                )));
+            }
+        };
+        if parts.contains(&part) {
+            return Err(conflict(&format!("the field `{name}` is named twice")));
+        }
+        parts.push(part);
+    }
+    Ok(parts)
 }
 
 impl GuaranteeArguments {

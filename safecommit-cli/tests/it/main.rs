@@ -4,6 +4,10 @@
     reason = "a helper of a test fails the test by panicking"
 )]
 
+#[cfg(target_os = "linux")]
+mod audit;
+#[cfg(target_os = "linux")]
+mod audit_damage;
 mod bad_calibrations;
 mod bad_requests;
 mod bad_scores;
@@ -11,8 +15,16 @@ mod bad_strata;
 mod bench;
 mod calibrate;
 mod decide;
+#[cfg(target_os = "linux")]
+mod gate;
 mod guarantees;
+#[cfg(target_os = "linux")]
+mod history;
+#[cfg(target_os = "linux")]
+mod init;
 mod program;
+#[cfg(target_os = "linux")]
+mod restore;
 mod schema;
 mod strata;
 mod stream;

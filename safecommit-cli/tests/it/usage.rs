@@ -165,6 +165,33 @@ fn usage_errors_exit_with_2() {
             "calibrate --scores - --input csv --alpha 0.1 --by a --strata -",
             "cannot both come from standard input",
         ),
+        ("calibrate --alpha 0.1", "--scores <FILE>"),
+        ("calibrate --audit a.db --alpha 0.1", "--labels <FILE>"),
+        ("calibrate --labels l --alpha 0.1", "--audit <DB>"),
+        (
+            "calibrate --audit a.db --labels l --scores s.csv --alpha 0.1",
+            "cannot be used with",
+        ),
+        (
+            "calibrate --audit a.db --labels l --alpha 0.1 --field q",
+            "cannot be used with",
+        ),
+        (
+            "calibrate --audit a.db --labels l --alpha 0.1 --misses-counted",
+            "cannot be used with",
+        ),
+        (
+            "calibrate --audit a.db --labels l --alpha 0.1 --by family,tool",
+            "a log tells decisions apart by family, severity and source, not by `tool`",
+        ),
+        (
+            "calibrate --audit a.db --labels l --alpha 0.1 --by family,family",
+            "the field `family` is named twice",
+        ),
+        (
+            "calibrate --audit a.db --labels - --alpha 0.1 --by family --strata -",
+            "the labels and the strata cannot both come from standard input",
+        ),
         (
             "bench run --data d --method best --alpha 0.1 --max-probes 2 --decisions -",
             "unknown method `best`",
@@ -173,6 +200,25 @@ fn usage_errors_exit_with_2() {
             "bench run --data d --method safecommit --alpha 0.1 --max-probes -1 --decisions -",
             "--max-probes",
         ),
+    ] {
+        refused(&folder.run(arguments.split_whitespace()), expect);
+    }
+    #[cfg(unix)]
+    for (arguments, expect) in [
+        ("init", "--workspace <DIR>"),
+        ("restore", "<ENTRY|--list>"),
+        ("restore 1 --list", "cannot be used with"),
+        ("restore first", "invalid value 'first' for '[ENTRY]'"),
+        ("restore -1", "unexpected argument '-1'"),
+        ("audit", "Usage:"),
+        ("audit check", "unrecognized subcommand 'check'"),
+        ("audit show --format yaml", "invalid value 'yaml'"),
+        ("audit diagnose", "--labels <FILE>"),
+        (
+            "audit diagnose --labels l --delta 1",
+            "delta `1` is not from 1e-300 to below 1",
+        ),
+        ("audit export --out a --check b", "cannot be used with"),
     ] {
         refused(&folder.run(arguments.split_whitespace()), expect);
     }
@@ -189,6 +235,22 @@ fn every_help_lists_the_exit_codes() {
         "bench",
         "bench generate",
         "bench run",
+        #[cfg(unix)]
+        "init",
+        #[cfg(unix)]
+        "restore",
+        #[cfg(unix)]
+        "audit",
+        #[cfg(unix)]
+        "audit verify",
+        #[cfg(unix)]
+        "audit show",
+        #[cfg(unix)]
+        "audit replay",
+        #[cfg(unix)]
+        "audit diagnose",
+        #[cfg(unix)]
+        "audit export",
     ] {
         let arguments = command.split_whitespace().chain(["--help"]);
         let help = Folder::new().run(arguments).prints(0);

@@ -1,0 +1,78 @@
+//! `safecommit restore`: the effects of a gate, and undoing one.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use safecommit_gate::{Executor, GateConfiguration, JournalEntry, Resolution, Workspace};
+
+use crate::cli::RestoreArguments;
+use crate::terminal::one_line;
+use crate::{configuration, human, output};
+
+pub(crate) fn run(arguments: &RestoreArguments) -> Result<ExitCode> {
+    let configuration = configuration::load(&arguments.configuration)?;
+    let mut executor = open(&configuration)?;
+    for (entry, resolution) in executor.recovered() {
+        let ended = ended(*resolution);
+        output::note(&format!("entry {entry} was found begun: {ended}"));
+    }
+    let text = match arguments.entry {
+        Some(entry) if !arguments.list => {
+            let receipt = executor.restore(entry)?;
+            format!("entry {entry} is undone, by entry {}\n", receipt.entry)
+        }
+        _ => list(&executor.entries()),
+    };
+    output::print(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn open(configuration: &GateConfiguration) -> Result<Executor> {
+    let workspace = Workspace::open(configuration.workspace())?;
+    let executor = Executor::open(workspace, configuration.state())?;
+    #[cfg(target_os = "linux")]
+    let executor = executor.with_limits(configuration.limits());
+    Ok(executor)
+}
+
+/// A line for each effect.
+fn list(entries: &[JournalEntry]) -> String {
+    if entries.is_empty() {
+        return "no effect yet\n".to_owned();
+    }
+    let mut table = human::table(["entry", "effect", "path", "stands"]);
+    for entry in entries {
+        let path = format!("`{}`", one_line(&entry.path));
+        table.add_row([
+            entry.entry.to_string(),
+            entry.effect.to_owned(),
+            match &entry.to {
+                Some(to) => format!("{path} to `{}`", one_line(to)),
+                None => path,
+            },
+            stands(entry),
+        ]);
+    }
+    human::align_right(&mut table, 0);
+    human::lines_of(&table) + "\n"
+}
+
+fn stands(entry: &JournalEntry) -> String {
+    let ended = match (entry.undone_by, entry.resolution) {
+        (Some(later), _) => format!("undone by {later}"),
+        (None, Some(resolution)) => ended(resolution).to_owned(),
+        (None, None) => "begun".to_owned(),
+    };
+    match entry.undoes {
+        Some(earlier) => format!("{ended}, undoes {earlier}"),
+        None => ended,
+    }
+}
+
+fn ended(resolution: Resolution) -> &'static str {
+    match resolution {
+        Resolution::Done => "done",
+        Resolution::RolledBack => "rolled back",
+        Resolution::Superseded => "superseded: somebody else changed the place meanwhile",
+    }
+}

@@ -1,0 +1,124 @@
+//! `restore`: effects listed and undone.
+
+use std::fs;
+
+use safecommit_conformal::{Score, Threshold};
+use safecommit_core::{Action, Controller, Problem, Settings, Step};
+use safecommit_gate::{
+    Authority, Content, Digest, Executor, FileAction, Limits, Proposal, ReleaseContext, TargetPath,
+    Workspace,
+};
+
+use crate::gate::Gate;
+
+fn path(name: &str) -> TargetPath {
+    TargetPath::new(name).unwrap()
+}
+
+/// Has the executor of the gate take an action, and gives its number.
+fn execute(gate: &Gate, action: FileAction) -> u64 {
+    let configuration = gate.load();
+    let workspace = Workspace::open(configuration.workspace()).unwrap();
+    let context = ReleaseContext {
+        decision: "d-1".to_owned(),
+        tool: "shell".to_owned(),
+        directory: workspace.path().display().to_string(),
+        principal: "ada".to_owned(),
+        policy_version: "1".to_owned(),
+        calibration_version: None,
+        evidence: Digest::of_bytes(b"none"),
+    };
+    let probed = action.probe(&workspace, &Limits::default()).unwrap();
+    let proposal = Proposal::new(context, vec![action]).unwrap();
+    let mut problem = Problem::new(proposal.subject());
+    let only = problem.add_action(Action::default()).unwrap();
+    problem.add_world(Score::ZERO, [only]).unwrap();
+    let (settings, mut memory) = (Settings::default(), safecommit_core::Workspace::default());
+    let threshold = Threshold::unbounded();
+    let mut controller = Controller::start(&problem, &settings, threshold, &mut memory);
+    let certificate = match controller.next_step() {
+        Step::Commit(certificate) => Some(certificate),
+        Step::Probe(_) | Step::Fallback(_) => None,
+    };
+    // It is safe in the one world that there is.
+    let certificate = certificate.unwrap();
+    let mut executor = Executor::open(workspace, configuration.state()).unwrap();
+    let authority = Authority::Controller(&mut controller);
+    let receipt = executor.execute(certificate, authority, &proposal, only, &probed);
+    receipt.unwrap().entry
+}
+
+fn gate() -> Gate {
+    let gate = Gate::new();
+    gate.0.write("project/out.txt", "42");
+    gate.0.write("project/a\u{1b}[31m.txt", "red");
+    gate
+}
+
+#[test]
+fn what_was_done_is_listed_and_undone() {
+    let gate = gate();
+    let out = "project/out.txt";
+    let text = |content: &str| Content::new(content);
+    let overwrite = FileAction::Overwrite {
+        path: path("out.txt"),
+        content: text("43"),
+    };
+    assert_eq!(execute(&gate, overwrite), 1);
+    let delete = FileAction::Delete {
+        path: path("out.txt"),
+    };
+    assert_eq!(execute(&gate, delete), 2);
+    let to_move = FileAction::Move {
+        from: path("a\u{1b}[31m.txt"),
+        to: path("b.txt"),
+    };
+    assert_eq!(execute(&gate, to_move), 3);
+    insta::assert_snapshot!("restore_list", gate.run("restore --list").prints(0));
+
+    assert!(!gate.path(out).exists());
+    let run = gate.run("restore 2").prints(0);
+    assert_eq!(run, "entry 2 is undone, by entry 4\n");
+    assert_eq!(gate.0.read(out), "43");
+    gate.run("restore 1").prints(0);
+    assert_eq!(gate.0.read(out), "42");
+    insta::assert_snapshot!("restore_list_undone", gate.run("restore --list").prints(0));
+}
+
+#[test]
+fn what_cannot_be_undone_is_an_error_and_changes_nothing() {
+    let gate = gate();
+    gate.run("restore 1")
+        .fails(1, "entry 1 cannot be undone: there is none");
+    let delete = FileAction::Delete {
+        path: path("out.txt"),
+    };
+    assert_eq!(execute(&gate, delete), 1);
+    // Somebody else is there by now.
+    gate.0.write("project/out.txt", "new");
+    let run = gate.run("restore 1");
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(gate.0.read("project/out.txt"), "new");
+    fs::remove_file(gate.path("project/out.txt")).unwrap();
+    gate.run("restore 1").prints(0);
+    assert_eq!(gate.0.read("project/out.txt"), "42");
+}
+
+#[test]
+fn a_state_that_cannot_be_used_is_named() {
+    let gate = gate();
+    let configuration = gate.load();
+    let workspace = Workspace::open(configuration.workspace()).unwrap();
+    let held = Executor::open(workspace, configuration.state()).unwrap();
+    let run = gate.run("restore --list");
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.stderr.contains("is in use"), "{run:?}");
+    drop(held);
+    assert_eq!(gate.run("restore --list").prints(0), "no effect yet\n");
+
+    let state = gate.path("gate/state");
+    let exposed = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&state, exposed).unwrap();
+    let run = gate.run("restore --list");
+    assert!(run.stderr.contains("with mode 0700"), "{run:?}");
+}

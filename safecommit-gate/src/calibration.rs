@@ -1,0 +1,204 @@
+//! A calibration as the gate uses it: with the version of the score that it is for, and what its strata are made of.
+
+mod error;
+mod wire;
+
+use std::path::Path;
+
+use safecommit_conformal::{Calibration, Digest, MondrianCalibration, Stratum};
+use serde::{Deserialize, Serialize};
+
+use crate::audit::{Group, GroupBy, UsedCalibration};
+
+pub use error::{CalibrationFileError, GateCalibrationError};
+use wire::Wire;
+
+/// A calibration for the decisions of a gate. A threshold is about scores of one kind, so it names the version of the
+/// score; one by stratum says what the labels of its strata are, in their order.
+///
+/// JSON form: `{"format": 1, "score_version": "...", "by": ["family", "severity"], "calibrations": ...}`, where the last
+/// is `{"one": ...}` with a calibration for all decisions, or `{"by_stratum": ...}` with one for each stratum. What is
+/// read is checked as if it was made here.
+///
+/// ```
+/// use safecommit_conformal::{Calibration, CalibrationScore, Score};
+/// use safecommit_gate::GateCalibration;
+///
+/// let scores = (1..=19).map(|i| Ok(Score::new(f64::from(i) / 20.0)?.into()));
+/// let scores: Vec<CalibrationScore> = scores.collect::<Result<_, safecommit_conformal::ScoreError>>()?;
+/// let calibration = Calibration::split_conformal("0.1".parse()?, &scores);
+/// let calibration = GateCalibration::one("files-1", calibration)?;
+/// assert!(calibration.serves("files-1").is_ok());
+/// let error = calibration.serves("files-2").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "the calibration is for scores of version `files-1`, these are of version `files-2`"
+/// );
+///
+/// let json = serde_json::to_string(&calibration)?;
+/// assert_eq!(serde_json::from_str::<GateCalibration>(&json)?, calibration);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Wire", into = "Wire")]
+pub struct GateCalibration {
+    score_version: String,
+    by: Vec<GroupBy>,
+    thresholds: Thresholds,
+}
+
+/// One calibration for all, or one for each stratum.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Thresholds {
+    One(Box<Calibration>),
+    ByStratum(MondrianCalibration),
+}
+
+impl GateCalibration {
+    /// A calibration for all decisions that are scored with this version.
+    ///
+    /// # Errors
+    ///
+    /// [`GateCalibrationError::NoVersion`] for an empty version.
+    pub fn one(
+        score_version: impl Into<String>,
+        calibration: Calibration,
+    ) -> Result<Self, GateCalibrationError> {
+        let thresholds = Thresholds::One(Box::new(calibration));
+        Self::new(score_version.into(), Vec::new(), thresholds)
+    }
+
+    /// A calibration for each stratum, whose labels are these parts of a decision's group.
+    ///
+    /// # Errors
+    ///
+    /// [`GateCalibrationError`] for an empty version, for parts that are none or repeat, and for a stratum that has
+    /// more or fewer labels than there are parts.
+    pub fn by_stratum(
+        score_version: impl Into<String>,
+        by: impl Into<Vec<GroupBy>>,
+        calibrations: MondrianCalibration,
+    ) -> Result<Self, GateCalibrationError> {
+        let thresholds = Thresholds::ByStratum(calibrations);
+        Self::new(score_version.into(), by.into(), thresholds)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// [`CalibrationFileError`] with file and line.
+    pub fn read(path: &Path) -> Result<Self, CalibrationFileError> {
+        let text = std::fs::read(path).map_err(|error| CalibrationFileError::Unreadable {
+            file: path.to_owned(),
+            error,
+        })?;
+        serde_json::from_slice(&text).map_err(|error| CalibrationFileError::form(path, &error))
+    }
+
+    /// The version of the score that the thresholds are for.
+    #[must_use]
+    pub fn score_version(&self) -> &str {
+        &self.score_version
+    }
+
+    /// What the labels of a stratum are, in their order; nothing if one calibration serves all.
+    #[must_use]
+    pub fn by(&self) -> &[GroupBy] {
+        &self.by
+    }
+
+    /// Whether the thresholds are for scores of this version.
+    ///
+    /// # Errors
+    ///
+    /// [`GateCalibrationError::ScoreVersion`] if they are for another.
+    pub fn serves(&self, score_version: &str) -> Result<(), GateCalibrationError> {
+        if self.score_version == score_version {
+            return Ok(());
+        }
+        Err(GateCalibrationError::ScoreVersion {
+            calibrated: self.score_version.clone(),
+            scored: score_version.to_owned(),
+        })
+    }
+
+    /// The calibration to decide under and to record.
+    #[must_use]
+    pub fn used(&self) -> UsedCalibration<'_> {
+        match &self.thresholds {
+            Thresholds::One(calibration) => UsedCalibration::One(calibration),
+            Thresholds::ByStratum(calibrations) => UsedCalibration::ByStratum(calibrations),
+        }
+    }
+
+    /// The stratum of a decision of this group; `None` if one calibration serves all, or if the group lacks a part
+    /// or has one that is no label. A request without a stratum escalates under a calibration by stratum.
+    #[must_use]
+    pub fn stratum(&self, group: &Group) -> Option<Stratum> {
+        if self.by.is_empty() {
+            return None;
+        }
+        let labels = self.by.iter().map(|by| {
+            let value = match by {
+                GroupBy::Family => &group.family,
+                GroupBy::Severity => &group.severity,
+                GroupBy::Source => &group.source,
+            };
+            let value = value.as_deref()?;
+            let stratum = value.parse::<Stratum>().ok()?;
+            (stratum.labels().count() == 1).then_some(value)
+        });
+        let labels = labels.collect::<Option<Vec<_>>>()?;
+        labels.join("/").parse().ok()
+    }
+
+    /// SHA-256 of the JSON form: what an action is bound to as the version of the calibration.
+    ///
+    /// # Errors
+    ///
+    /// [`GateCalibrationError::NoForm`] if it has no JSON form.
+    pub fn digest(&self) -> Result<Digest, GateCalibrationError> {
+        match serde_json::to_vec(self) {
+            Ok(bytes) => Ok(Digest::of_bytes(&bytes)),
+            Err(error) => Err(GateCalibrationError::NoForm(error.to_string())),
+        }
+    }
+
+    fn new(
+        score_version: String,
+        by: Vec<GroupBy>,
+        thresholds: Thresholds,
+    ) -> Result<Self, GateCalibrationError> {
+        if score_version.is_empty() {
+            return Err(GateCalibrationError::NoVersion);
+        }
+        let repeated = (1..by.len()).find(|at| by[..*at].contains(&by[*at]));
+        if let Some(at) = repeated {
+            return Err(GateCalibrationError::Twice(wire::name(by[at])));
+        }
+        match &thresholds {
+            Thresholds::One(_) if by.is_empty() => {}
+            Thresholds::One(_) => return Err(GateCalibrationError::NoStrata),
+            Thresholds::ByStratum(_) if by.is_empty() => return Err(GateCalibrationError::NoParts),
+            Thresholds::ByStratum(calibrations) => {
+                let mut strata = calibrations.taxonomy().strata();
+                if let Some(other) = strata.find(|stratum| stratum.labels().count() != by.len()) {
+                    return Err(GateCalibrationError::Labels {
+                        stratum: other.to_string(),
+                        parts: by.len(),
+                    });
+                }
+            }
+        }
+        Ok(Self {
+            score_version,
+            by,
+            thresholds,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
