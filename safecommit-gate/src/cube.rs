@@ -28,6 +28,18 @@ impl Cube {
         Values(self.set(fact))
     }
 
+    /// The least of a fact's values.
+    pub(crate) fn least(&self, fact: usize) -> Option<u8> {
+        self.values(fact).next()
+    }
+
+    /// The next of a fact's values after this one.
+    pub(crate) fn after(&self, fact: usize, value: u8) -> Option<u8> {
+        // All bits above that of the value.
+        let above = u64::MAX.checked_shl(u32::from(value) + 1).unwrap_or(0);
+        Values(self.set(fact) & above).next()
+    }
+
     /// How many values a fact has.
     pub(crate) fn size(&self, fact: usize) -> usize {
         self.set(fact).count_ones() as usize
@@ -96,6 +108,14 @@ mod tests {
             assert!(!cube.contains(other), "{other:?}");
         }
         assert!(cube.values(0).eq([0, 2]) && cube.values(2).next().is_none());
+        assert_eq!(
+            [0, 1, 2, 63, 255].map(|value| cube.after(0, value)),
+            [Some(2), Some(2), None, None, None]
+        );
+        assert_eq!(
+            [0, 1, 2].map(|fact| cube.least(fact)),
+            [Some(0), Some(1), None]
+        );
         let mut part = cube.with(0, 0b100);
         assert!(part.values(0).eq([2]) && part < Cube::new([0b1000, 0]));
         assert!(!part.keep(1, 0b1) && part.is_empty() && !cube.is_empty());

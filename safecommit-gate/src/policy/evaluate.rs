@@ -175,12 +175,26 @@ impl Answers {
         world: &[u8],
         ask: impl FnOnce() -> Outcome,
     ) -> Outcome {
-        match self {
-            Self::Dense(answers) => {
-                let place = rule.facts.iter();
-                let place = place.fold(0, |at, &(fact, size)| at * size + usize::from(world[fact]));
-                *answers[place].get_or_insert_with(ask)
+        let facts = rule.facts.iter();
+        let place = match self {
+            Self::Dense(_) => {
+                facts.fold(0, |at, &(fact, size)| at * size + usize::from(world[fact]))
             }
+            Self::Sparse(_) => 0,
+        };
+        self.get_or_at(place, rule, world, ask)
+    }
+
+    /// The same where the place of the values in their product is known.
+    pub(super) fn get_or_at(
+        &mut self,
+        place: usize,
+        rule: &Rule,
+        world: &[u8],
+        ask: impl FnOnce() -> Outcome,
+    ) -> Outcome {
+        match self {
+            Self::Dense(answers) => *answers[place].get_or_insert_with(ask),
             Self::Sparse(answers) => {
                 let key = rule.facts.iter().map(|&(fact, _)| world[fact]).collect();
                 *answers.entry(key).or_insert_with(ask)

@@ -18,8 +18,9 @@ pub(crate) use choose::Part;
 #[derive(Debug)]
 pub(crate) struct Judge<'m> {
     map: &'m SafetyMap,
-    /// One a rule of the map.
+    /// One a rule of the map, and so of the next.
     answers: Vec<Answers>,
+    forbids: Vec<bool>,
     messages: Vec<String>,
     /// A world to ask about; only the facts that the rule at hand reads are up to date.
     world: Vec<u8>,
@@ -80,6 +81,10 @@ impl Outcomes {
         self.0 & outcome.0 != 0
     }
 
+    fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     fn of(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Silent => Self::SILENT,
@@ -94,27 +99,19 @@ impl<'m> Judge<'m> {
         Self {
             map,
             answers: map.rules.iter().map(Answers::of).collect(),
+            forbids: (0..map.rules.len())
+                .map(|rule| map.policy_of(rule).forbids())
+                .collect(),
             messages: Vec::new(),
             world: vec![0; map.sizes.len()],
         }
     }
 
-    fn statuses(&mut self, cube: &Cube) -> Statuses {
-        let rules = 0..self.map.rules.len();
-        rules.map(|rule| self.outcomes(rule, cube)).collect()
-    }
-
-    /// Whether each action is safe.
-    fn verdicts(&self, statuses: &Statuses) -> SmallVec<[Verdict; 8]> {
-        let actions = self.map.rules_by_action().iter();
-        actions.map(|rules| self.verdict(rules, statuses)).collect()
-    }
-
-    fn verdict(&self, rules: &[usize], statuses: &Statuses) -> Verdict {
+    /// Whether an action with these rules is safe.
+    fn verdict(&self, rules: &[usize], statuses: &[Outcomes]) -> Verdict {
         let (mut permitted, mut permittable, mut stoppable) = (false, false, false);
         for &rule in rules {
-            let status = statuses[rule];
-            let forbids = self.map.policy_of(rule).forbids();
+            let (status, forbids) = (statuses[rule], self.forbids[rule]);
             if status == Outcomes::FAILS || forbids && status == Outcomes::APPLIES {
                 return Verdict::Unsafe;
             }
@@ -137,12 +134,16 @@ impl<'m> Judge<'m> {
         let mut reasons = SmallVec::new();
         let mut permittable = false;
         for &rule in rules {
-            let policy = map.rules[rule].policy;
-            let forbids = map.policy_of(rule).forbids();
-            if forbids && part.statuses[rule] == Outcomes::APPLIES {
+            let (policy, forbids) = (map.rules[rule].policy, self.forbids[rule]);
+            // What was undecided for a larger cube may be decided by now.
+            let outcomes = match part.statuses[rule] {
+                settled if settled.is_settled() => settled,
+                _ => self.outcomes(rule, &part.cube),
+            };
+            if forbids && outcomes == Outcomes::APPLIES {
                 reasons.push(Reason::Forbidden(policy));
             }
-            if part.statuses[rule] == Outcomes::FAILS {
+            if outcomes == Outcomes::FAILS {
                 self.visit(rule, &part.cube, |outcome| {
                     if let Outcome::Fails(message) = outcome {
                         reasons.push(Reason::Failed(policy, message));
@@ -150,7 +151,7 @@ impl<'m> Judge<'m> {
                     false
                 });
             }
-            permittable |= !forbids && part.statuses[rule].may(Outcomes::APPLIES);
+            permittable |= !forbids && outcomes.may(Outcomes::APPLIES);
         }
         if !permittable {
             reasons.push(Reason::NotPermitted);
@@ -161,7 +162,7 @@ impl<'m> Judge<'m> {
     fn outcomes(&mut self, rule: usize, cube: &Cube) -> Outcomes {
         let mut all = Outcomes::default();
         let asked = self.visit(rule, cube, |outcome| {
-            all.0 |= Outcomes::of(outcome).0;
+            all = all.or(Outcomes::of(outcome));
             true
         });
         if asked { all } else { Outcomes::ANY }
@@ -177,32 +178,39 @@ impl<'m> Judge<'m> {
         if combinations.is_none_or(|combinations| combinations > ASKED) {
             return false;
         }
-        let least = |fact| cube.values(fact).next().unwrap_or(0);
-        for &(fact, _) in &asked.facts {
-            self.world[fact] = least(fact);
+        let mut place = 0_usize;
+        for &(fact, size) in &asked.facts {
+            self.world[fact] = cube.least(fact).unwrap_or(0);
+            // It stays below the product wherever places are used; where they are not it may wrap.
+            place = place
+                .wrapping_mul(size)
+                .wrapping_add(usize::from(self.world[fact]));
         }
         loop {
             let (world, messages) = (&self.world, &mut self.messages);
             let answers = &mut self.answers[rule];
-            if !see(answers.get_or(asked, world, || map.ask(asked, world, messages))) {
+            if !see(answers.get_or_at(place, asked, world, || map.ask(asked, world, messages))) {
                 return true;
             }
             // The next combination: the last fact that has a next value takes it, those after it begin anew.
-            let mut at = asked.facts.len();
+            let mut stride = 1_usize;
+            let mut facts = asked.facts.iter().rev();
             loop {
-                let Some(before) = at.checked_sub(1) else {
+                let Some(&(fact, size)) = facts.next() else {
                     return true;
                 };
-                at = before;
-                let fact = asked.facts[at].0;
                 let now = self.world[fact];
-                match cube.values(fact).find(|&value| value > now) {
-                    Some(next) => {
-                        self.world[fact] = next;
-                        break;
-                    }
-                    None => self.world[fact] = least(fact),
+                let next = cube.after(fact, now);
+                let new = next.or(cube.least(fact)).unwrap_or(0);
+                self.world[fact] = new;
+                let (now, new) = (usize::from(now), usize::from(new));
+                place = place
+                    .wrapping_add(new.wrapping_mul(stride))
+                    .wrapping_sub(now.wrapping_mul(stride));
+                if next.is_some() {
+                    break;
                 }
+                stride = stride.wrapping_mul(size);
             }
         }
     }

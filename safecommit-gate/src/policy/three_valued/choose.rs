@@ -5,16 +5,28 @@ use smallvec::SmallVec;
 use super::{Judge, Outcomes, Statuses, Verdict};
 use crate::cube::{Cube, bit};
 
-/// A part of a cube: those of its worlds in which one fact has certain values.
+/// A cube with what policies say in it. The statuses of rules for actions that are decided may be those of a cube that
+/// it is a part of.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) cube: Cube,
-    pub(crate) statuses: Statuses,
+    pub(super) statuses: Statuses,
     pub(crate) verdicts: Verdicts,
 }
 
 /// One an action.
 type Verdicts = SmallVec<[Verdict; 8]>;
+
+/// Values of one fact that are alike, with what policies say in the part of the cube with one of these.
+struct Group {
+    values: u64,
+    statuses: Statuses,
+    verdicts: Verdicts,
+}
+
+type Groups = SmallVec<[Group; 8]>;
+
+type Row = SmallVec<[Outcomes; 32]>;
 
 /// Into how many regions a part is taken to fall for each action that is open in it.
 const REGIONS_AN_ACTION: u64 = 4;
@@ -46,30 +58,36 @@ impl Judge<'_> {
         let mut facts: SmallVec<[usize; 16]> =
             (0..hangs.len()).filter(|&fact| hangs[fact] > 0.0).collect();
         facts.sort_by(|&one, &other| hangs[other].total_cmp(&hangs[one]));
-        let mut best: Option<(u64, SmallVec<[Part; 8]>)> = None;
+        let mut best: Option<(u64, usize, Groups)> = None;
         for fact in facts {
-            let groups = self.groups(fact, &rules, &whole.cube);
+            let groups = self.groups(fact, &rules, whole);
             // Where an outcome differs, it differs between two values of some fact, so that one has two groups.
             if groups.len() < 2 {
                 continue;
             }
-            let parts = groups.into_iter();
-            let parts = parts.map(|values| self.narrowed(whole, whole.cube.with(fact, values)));
-            let parts: SmallVec<[Part; 8]> = parts.collect();
-            let expected = parts.iter().map(Part::expected);
+            let expected = groups.iter().map(Group::expected);
             let expected = expected.fold(0, u64::saturating_add);
-            if best.as_ref().is_none_or(|(least, _)| expected < *least) {
-                best = Some((expected, parts));
+            if best.as_ref().is_none_or(|(least, ..)| expected < *least) {
+                best = Some((expected, fact, groups));
             }
         }
-        best.map(|(_, parts)| parts)
+        let (_, fact, groups) = best?;
+        let parts = groups.into_iter().map(|group| Part {
+            cube: whole.cube.with(fact, group.values),
+            statuses: group.statuses,
+            verdicts: group.verdicts,
+        });
+        Some(parts.collect())
     }
 
     /// The cube as a part of itself.
     pub(crate) fn whole(&mut self, cube: Cube) -> Part {
-        let statuses = self.statuses(&cube);
+        let rules = 0..self.map.rules.len();
+        let statuses: Statuses = rules.map(|rule| self.outcomes(rule, &cube)).collect();
+        let actions = self.map.rules_by_action().iter();
+        let verdicts = actions.map(|rules| self.verdict(rules, &statuses));
         Part {
-            verdicts: self.verdicts(&statuses),
+            verdicts: verdicts.collect(),
             statuses,
             cube,
         }
@@ -78,63 +96,82 @@ impl Judge<'_> {
     /// The part whose worlds are those of a smaller cube.
     pub(crate) fn narrowed(&mut self, whole: &Part, cube: Cube) -> Part {
         let mut statuses = whole.statuses.clone();
-        for (at, status) in statuses.iter_mut().enumerate() {
+        for (rule, status) in statuses.iter_mut().enumerate() {
             // What was the same everywhere still is.
-            let mut read = self.map.rules[at].facts.iter();
+            let mut read = self.map.rules[rule].facts.iter();
             if !status.is_settled() && read.any(|&(fact, _)| whole.cube.set(fact) != cube.set(fact))
             {
-                *status = self.outcomes(at, &cube);
+                *status = self.outcomes(rule, &cube);
             }
         }
         Part {
-            verdicts: self.verdicts(&statuses),
+            verdicts: self.verdicts(whole, &statuses),
             statuses,
             cube,
         }
     }
 
+    /// What was decided for the whole still is.
+    fn verdicts(&self, whole: &Part, statuses: &[Outcomes]) -> Verdicts {
+        let actions = self.map.rules_by_action().iter().zip(&whole.verdicts);
+        let verdicts = actions.map(|(rules, verdict)| match verdict {
+            Verdict::Open => self.verdict(rules, statuses),
+            decided => *decided,
+        });
+        verdicts.collect()
+    }
+
     /// The values of a fact, those together that are alike to each of these rules whatever the other facts are.
-    fn groups(&mut self, fact: usize, rules: &[usize], cube: &Cube) -> SmallVec<[u64; 8]> {
+    fn groups(&mut self, fact: usize, rules: &[usize], whole: &Part) -> Groups {
         let map = self.map;
-        let reading: SmallVec<[usize; 32]> = rules
-            .iter()
-            .copied()
+        let reading = rules.iter().copied();
+        let reading: SmallVec<[usize; 32]> = reading
             .filter(|&rule| map.rules[rule].reads(fact))
             .collect();
-        let mut groups: SmallVec<[u64; 8]> = SmallVec::new();
-        let mut rows: Vec<Option<SmallVec<[Outcomes; 32]>>> = Vec::new();
-        for value in cube.values(fact) {
-            let row = self.row(&reading, &cube.with(fact, bit(value)));
+        let mut groups = Groups::new();
+        let mut rows: SmallVec<[Option<Row>; 8]> = SmallVec::new();
+        for value in whole.cube.values(fact) {
+            let part = whole.cube.with(fact, bit(value));
+            let mut statuses = Statuses::from_slice(&whole.statuses);
+            let row = self.row(&reading, &part, &mut statuses);
             match rows.iter().position(|known| row.is_some() && *known == row) {
-                Some(same) => groups[same] |= bit(value),
+                Some(same) => groups[same].values |= bit(value),
                 None => {
-                    groups.push(bit(value));
                     rows.push(row);
+                    groups.push(Group {
+                        values: bit(value),
+                        verdicts: self.verdicts(whole, &statuses),
+                        statuses,
+                    });
                 }
             }
         }
         groups
     }
 
-    /// What these rules say one after the other, for every combination of the values that they read. `None` if there
-    /// are too many.
-    fn row(&mut self, rules: &[usize], cube: &Cube) -> Option<SmallVec<[Outcomes; 32]>> {
-        let mut row = SmallVec::new();
+    /// What these rules say one after the other, for every combination of the values that they read; `None` if there
+    /// are too many. The statuses of these rules become those in the cube.
+    fn row(&mut self, rules: &[usize], cube: &Cube, statuses: &mut Statuses) -> Option<Row> {
+        let mut row = Some(Row::new());
         for &rule in rules {
+            let mut all = Outcomes::default();
             let asked = self.visit(rule, cube, |outcome| {
-                row.push(Outcomes::of(outcome));
+                let outcome = Outcomes::of(outcome);
+                all = all.or(outcome);
+                if let Some(row) = &mut row {
+                    row.push(outcome);
+                }
                 true
             });
-            if !asked {
-                return None;
-            }
+            statuses[rule] = if asked { all } else { Outcomes::ANY };
+            row = row.filter(|_| asked);
         }
-        Some(row)
+        row
     }
 }
 
-impl Part {
-    /// About how many regions it takes beyond this one.
+impl Group {
+    /// About how many regions it takes beyond one.
     fn expected(&self) -> u64 {
         let open = self
             .verdicts
