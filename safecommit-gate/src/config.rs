@@ -15,15 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{LogKey, RedactedField, Redaction};
 use crate::calibration::{CalibrationFileError, GateCalibration};
-use crate::files::{FileProbe, FileQuestion, FileSettings, Limits, Patterns};
+use crate::files::{FileProbe, FileQuestion, FileSettings, Limits, Patterns, score_version};
 use crate::policy::{FILE_POLICIES, FILE_SCHEMA, PolicyText, SafetyPolicies};
 use crate::score::ScoreWeights;
 
 pub use error::{ConfigurationError, ConfigurationProblem};
-
-/// The rule by which files are scored, as a part of the version of the score. It changes when the same evidence gets
-/// another score under the same weights.
-const SCORE_RULE: &str = "files-1";
 
 /// The configuration of a gate, as `safecommit.toml` says it. Paths in the file are relative to its directory, those of
 /// the audit log to the state directory. Whatever decides about the gate lies outside the workspace, or an agent that
@@ -216,7 +212,7 @@ impl GateConfiguration {
             ConfigurationError::of_file(&self.file, ConfigurationProblem::Calibration(error))
         };
         let calibration = GateCalibration::read(path).map_err(refuse)?;
-        match calibration.serves(&self.score_version()) {
+        match calibration.serves(&self.score_version()?) {
             Ok(()) => Ok(Some(calibration)),
             Err(error) => Err(refuse(CalibrationFileError::Foreign {
                 file: path.clone(),
@@ -237,14 +233,14 @@ impl GateConfiguration {
         self.half_life_days
     }
 
-    /// The version of the score: the rule, the weights and the half-life. A threshold serves no other version.
-    #[must_use]
-    pub fn score_version(&self) -> String {
-        let [age, inconsistency, tools, policy] = self.weights.as_array();
-        format!(
-            "{SCORE_RULE} weights {age} {inconsistency} {tools} {policy} half-life {} d",
-            self.half_life_days
-        )
+    /// The version of the score: the rule, its weights, the half-life and the policies. A threshold serves no other.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::policies`].
+    pub fn score_version(&self) -> Result<String, ConfigurationError> {
+        let policies = self.policies()?;
+        Ok(score_version(&self.weights, self.half_life_days, &policies))
     }
 
     /// The most worlds that are proposed, at least 1. What is beyond is one world more, in which nothing is safe.

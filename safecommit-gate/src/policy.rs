@@ -167,6 +167,13 @@ impl SafetyPolicies {
         self.0.digest
     }
 
+    /// The [digest](Self::digest) in hexadecimal.
+    #[must_use]
+    pub fn version(&self) -> String {
+        let digest = self.0.digest.iter();
+        digest.map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// The policies, in the order in which they are written.
     #[must_use]
     pub fn policies(&self) -> &[SafetyPolicy] {

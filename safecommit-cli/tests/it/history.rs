@@ -104,7 +104,7 @@ fn strata_are_made_of_the_group() {
         error.contains("is for scores of version `files-1`, these are of"),
         "{error}"
     );
-    let version = gate.load().score_version();
+    let version = gate.load().score_version().unwrap();
     let text = gate.0.read("cal.json").replace("files-1", &version);
     gate.0.write("cal.json", text);
     assert!(gate.load().calibration().unwrap().is_some());

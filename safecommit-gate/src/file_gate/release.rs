@@ -17,7 +17,7 @@ use crate::evidence::{HalfLifeError, Trust};
 use crate::execute::{
     ActionError, Authority, ExecuteError, Executor, Probed, Proposal, Receipt, ReleaseContext,
 };
-use crate::files::{FileError, Workspace};
+use crate::files::{FileError, Workspace, score_version};
 use crate::gate::{Asked, Decided, Gate, GateError};
 
 /// Stands between an agent and the files of a workspace: decides what it proposes, records the decision, and releases what
@@ -109,8 +109,12 @@ impl FileGate {
     pub fn new(parts: FileGateParts) -> Result<Self, FileGateError> {
         let versions = Versions {
             program: concat!("safecommit-gate ", env!("CARGO_PKG_VERSION")).to_owned(),
-            policy: Some(policy_version(&parts.gate)),
-            score: Some(score_version(&parts.gate, &parts.domain)),
+            policy: Some(parts.gate.policies().version()),
+            score: Some(score_version(
+                parts.gate.weights(),
+                parts.domain.beliefs.half_life(),
+                parts.gate.policies(),
+            )),
         };
         if let Some(calibration) = &parts.calibration {
             calibration.serves(versions.score.as_deref().unwrap_or_default())?;
@@ -343,21 +347,6 @@ impl FileDecision {
 
 fn used(calibration: Option<&GateCalibration>) -> UsedCalibration<'_> {
     calibration.map_or(UsedCalibration::None, GateCalibration::used)
-}
-
-/// The version of the score of worlds under these settings. The policies belong to it: they say which worlds make one
-/// region, and so what its least strange world is.
-fn score_version(gate: &Gate, domain: &FileDomainSettings) -> String {
-    let [age, inconsistency, tools, policy] = gate.weights().as_array();
-    let (half_life, policies) = (domain.beliefs.half_life(), policy_version(gate));
-    format!(
-        "files-1 weights {age} {inconsistency} {tools} {policy} half-life {half_life} d policies {policies}"
-    )
-}
-
-fn policy_version(gate: &Gate) -> String {
-    let digest = gate.policies().digest();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The details of a record that hold paths; nothing else in it does.

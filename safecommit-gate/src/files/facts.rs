@@ -5,6 +5,8 @@ use jiff::Timestamp;
 use super::patterns::{PatternError, Patterns};
 use super::walk::Limits;
 use crate::fact::{Fact, FactError, Facts};
+use crate::policy::SafetyPolicies;
+use crate::score::ScoreWeights;
 
 /// The facts of a target that can change whether deleting, overwriting, moving or writing it is safe.
 ///
@@ -49,6 +51,21 @@ pub fn file_facts() -> Result<Facts, FactError> {
     ];
     let facts = facts.map(|(name, values)| Fact::new(name, values.iter().copied()));
     Facts::new(facts.into_iter().collect::<Result<Vec<_>, _>>()?)
+}
+
+/// The version of the score of worlds of files: the rule by which evidence is scored, its weights, the half life of evidence
+/// in days, and the policies. These belong to it since they say which worlds make one region, and so what the least
+/// strange world of a region is. `files-1` changes when the same evidence gets another score under the same weights.
+pub(crate) fn score_version(
+    weights: &ScoreWeights,
+    half_life: f64,
+    policies: &SafetyPolicies,
+) -> String {
+    let [age, inconsistency, tools, policy] = weights.as_array();
+    let policies = policies.version();
+    format!(
+        "files-1 weights {age} {inconsistency} {tools} {policy} half-life {half_life} d policies {policies}"
+    )
 }
 
 /// What probes of files need to know.

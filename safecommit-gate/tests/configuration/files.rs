@@ -37,7 +37,7 @@ fn policies_and_calibration_of_ones_own_are_read() {
         place.write("c.json", &serde_json::to_string(&calibration).unwrap());
     };
     let configuration = place.with("[calibration]\nfile = 'c.json'\n").unwrap();
-    write(&configuration.score_version());
+    write(&configuration.score_version().unwrap());
     assert!(configuration.calibration().unwrap().is_some());
     write("files-0");
     let error = configuration.calibration().unwrap_err().to_string();
