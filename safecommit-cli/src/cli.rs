@@ -5,6 +5,8 @@ mod audit;
 mod bench;
 mod calibrate;
 mod decide;
+#[cfg(target_os = "linux")]
+mod gate;
 #[cfg(unix)]
 mod init;
 #[cfg(unix)]
@@ -18,6 +20,8 @@ pub(crate) use audit::{AuditCommand, DiagnoseArguments, ExportArguments, ShowArg
 pub(crate) use bench::{BenchCommand, RunArguments};
 pub(crate) use calibrate::{Calibrate, CalibrateArguments, Declared, Origin, Promise};
 pub(crate) use decide::{Decide, DecideArguments, DecideOutput, Format};
+#[cfg(target_os = "linux")]
+pub(crate) use gate::{GateArguments, GateCommand};
 #[cfg(unix)]
 pub(crate) use init::InitArguments;
 #[cfg(unix)]
@@ -25,11 +29,11 @@ pub(crate) use restore::RestoreArguments;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  success; for a single `decide`: commit
+  0  success; for a single `decide` or `gate`: commit
   1  failure: a file that cannot be read or written, or that holds a bad value
   2  usage: an unknown option, a bad value on the command line (such as --alpha 1)
-  3  a single `decide`: a probe is needed
-  4  a single `decide`: fallback (defer, escalate or abstain)";
+  3  a single `decide` or `gate`: a probe is needed, or an answer
+  4  a single `decide` or `gate`: fallback (defer, escalate or abstain)";
 
 /// Decide whether an agent may execute a side-effectful action: only if the action is safe in every
 /// explanation of the evidence that is still plausible.
@@ -45,6 +49,8 @@ pub(crate) enum Command {
     Decide(DecideArguments),
     Schema(SchemaArguments),
     Calibrate(Box<CalibrateArguments>),
+    #[cfg(target_os = "linux")]
+    Gate(GateArguments),
     #[cfg(unix)]
     Init(InitArguments),
     #[cfg(unix)]

@@ -16,10 +16,10 @@ use crate::input::{InputError, JsonText, Lines, Source};
 use crate::output::{self, Reader};
 
 /// Exit code of a single decision to make a probe.
-const PROBE_NEEDED: u8 = 3;
+pub(crate) const PROBE_NEEDED: u8 = 3;
 
 /// Exit code of a single decision to fall back.
-const FALLBACK: u8 = 4;
+pub(crate) const FALLBACK: u8 = 4;
 
 pub(crate) fn run(arguments: &Decide) -> Result<ExitCode> {
     let calibrations = match &arguments.calibration {

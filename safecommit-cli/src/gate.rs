@@ -60,12 +60,14 @@ fn single(
     if output::print(rendered.as_bytes())? == Reader::Gone {
         return Err(anyhow!("cannot write to standard output: nobody reads it"));
     }
-    Ok(ExitCode::from(match (answer.record.decision, &answer.effect) {
-        (DecisionKind::Commit, Some(Effect::Failed(_))) => FAILURE,
-        (DecisionKind::Commit, _) => 0,
-        (DecisionKind::Probe, _) => PROBE_NEEDED,
-        (DecisionKind::Defer | DecisionKind::Escalate | DecisionKind::Abstain, _) => FALLBACK,
-    }))
+    Ok(ExitCode::from(
+        match (answer.record.decision, &answer.effect) {
+            (DecisionKind::Commit, Some(Effect::Failed(_))) => FAILURE,
+            (DecisionKind::Commit, _) => 0,
+            (DecisionKind::Probe, _) => PROBE_NEEDED,
+            (DecisionKind::Defer | DecisionKind::Escalate | DecisionKind::Abstain, _) => FALLBACK,
+        },
+    ))
 }
 
 /// Answers every line with a line, each before the next one is read.
@@ -101,7 +103,10 @@ fn stream(
             }
             Err(error) => {
                 errors += 1;
-                serde_json::to_writer(&mut line_out, &ErrorLine::from(placed(error, source, number)))
+                serde_json::to_writer(
+                    &mut line_out,
+                    &ErrorLine::from(placed(error, source, number)),
+                )
             }
         }
         .context("cannot write a decision as JSON")?;

@@ -12,6 +12,8 @@ mod cli;
 #[cfg(unix)]
 mod configuration;
 mod decide;
+#[cfg(target_os = "linux")]
+mod gate;
 mod human;
 #[cfg(unix)]
 mod init;
@@ -41,6 +43,10 @@ fn main() -> ExitCode {
         Command::Schema(arguments) => schema::run(arguments.form),
         Command::Calibrate(arguments) => {
             calibrate::run(&arguments.check().unwrap_or_else(|error| error.exit()))
+        }
+        #[cfg(target_os = "linux")]
+        Command::Gate(arguments) => {
+            gate::run(&arguments.check().unwrap_or_else(|error| error.exit()))
         }
         #[cfg(unix)]
         Command::Init(arguments) => init::run(&arguments),

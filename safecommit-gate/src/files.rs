@@ -16,6 +16,7 @@ mod tree;
 mod walk;
 
 pub use error::FileError;
+pub(crate) use facts::score_version;
 pub use facts::{FileSettings, PROTECTED, SECRET, file_facts};
 pub use handle::{Target, Workspace};
 pub use identity::Identity;

@@ -53,7 +53,9 @@ impl GateArguments {
     pub(crate) fn check(self) -> Result<GateCommand, clap::Error> {
         let single = match (self.jsonl, self.format) {
             (true, Some(Format::Human)) => {
-                return Err(conflict("--jsonl prints JSON, it cannot take --format human"));
+                return Err(conflict(
+                    "--jsonl prints JSON, it cannot take --format human",
+                ));
             }
             (true, _) => None,
             (false, format) => Some(format.unwrap_or(Format::Human)),

@@ -145,7 +145,8 @@ impl Answer {
         }
         for named in &self.actions {
             let refused = named.refused.as_deref();
-            let refused = refused.map(|reason| format!(" (cannot be carried out: {})", one_line(reason)));
+            let refused =
+                refused.map(|reason| format!(" (cannot be carried out: {})", one_line(reason)));
             line(format!(
                 "  {}: {}{}",
                 one_line(&named.id),

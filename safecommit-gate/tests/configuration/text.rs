@@ -36,7 +36,9 @@ fn the_text_says_the_defaults_and_loads() {
     assert_eq!(least.key(), place.path("state/audit.key"));
     assert_eq!((least.principal(), least.max_worlds()), ("agent", 4096));
     assert_eq!(*least.weights(), ScoreWeights::EQUAL);
-    let policies = safecommit_gate::SafetyPolicies::for_files().unwrap().version();
+    let policies = safecommit_gate::SafetyPolicies::for_files()
+        .unwrap()
+        .version();
     assert_eq!(
         least.score_version().unwrap(),
         format!("files-1 weights 1 1 1 1 half-life 30 d policies {policies}")
