@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{LogKey, RedactedField, Redaction};
 use crate::calibration::{CalibrationFileError, GateCalibration};
+use crate::domain::Clarifications;
 use crate::files::{FileProbe, FileQuestion, FileSettings, Limits, Patterns, score_version};
 use crate::policy::{FILE_POLICIES, FILE_SCHEMA, PolicyText, SafetyPolicies};
 use crate::score::ScoreWeights;
@@ -58,6 +59,7 @@ pub struct GateConfiguration {
     settings: SettingsProposal,
     /// One for each question, in the order of [`FileQuestion::ALL`].
     probes: Vec<FileProbe>,
+    clarifications: Clarifications,
     owner: u32,
     protected: Patterns,
     secret: Patterns,
@@ -261,6 +263,12 @@ impl GateConfiguration {
         let mut probes = self.probes.iter();
         let probe = probes.find(|probe| probe.question() == question);
         probe.cloned().unwrap_or_else(|| FileProbe::new(question))
+    }
+
+    /// What asking a person costs, and how often the answer is wrong.
+    #[must_use]
+    pub fn clarifications(&self) -> Clarifications {
+        self.clarifications
     }
 
     /// What probes of files need to know; no memory.

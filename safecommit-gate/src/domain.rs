@@ -124,9 +124,27 @@ pub struct OfferedProbe {
     pub reveals: Vec<String>,
     /// Whether it may be repeated later with a new answer.
     pub repeatable_later: bool,
-    /// The question to a person, for a clarification: the gate cannot make it, and its answer comes with a later
-    /// request.
+    /// The question to a person, for a clarification: where nobody answered yet, the decision stops there.
     pub question: Option<String>,
+}
+
+/// What asking a person costs, and how far the answer is to be relied on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clarifications {
+    /// The cost: finite, above zero.
+    pub cost: f64,
+    /// The probability that an answer is wrong, in [0, 1]. It joins the bound of a decision that uses one.
+    pub error_rate: f64,
+}
+
+/// A cost of 100, more than that of all probes of a file together, and answers of which one in twenty is wrong.
+impl Default for Clarifications {
+    fn default() -> Self {
+        Self {
+            cost: 100.0,
+            error_rate: 0.05,
+        }
+    }
 }
 
 /// What came of a probe.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use safecommit_conformal::{Calibration, Stratum};
 use safecommit_core::{
-    Case, DecisionRecord, Fault, Observation, Request, RequestError, SettingsProposal, Step,
+    Case, DecisionRecord, Fault, Request, RequestError, SettingsProposal, Step,
     VerificationProposal, Workspace, WorldFate,
 };
 
@@ -42,8 +42,6 @@ pub struct Asked {
     pub id: String,
     /// The group of decisions that it belongs to, for a calibration by stratum.
     pub stratum: Option<Stratum>,
-    /// Answers that persons gave to clarifications, by the name of the probe.
-    pub answers: Vec<(String, Answer)>,
     /// Somebody with authority has to decide: a fallback is then to escalate.
     pub authority_missing: bool,
     /// Evidence is under way: a fallback is then to defer.
@@ -59,12 +57,6 @@ pub enum GateError {
     /// What is asked, or what the domain offers, makes no request.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// An answer to a clarification that is not offered.
-    #[error("`{0}` is no clarification of this request")]
-    NoClarification(String),
-    /// An answer to a clarification that does not say what it was to reveal.
-    #[error("the answer to `{0}` does not say what it was to reveal")]
-    NoAnswer(String),
 }
 
 /// What went wrong on the way to the worlds.
@@ -91,8 +83,6 @@ struct Pose {
     authority: Vec<usize>,
     /// In the order of the probes of the request.
     probes: Vec<Posed>,
-    /// The names of all clarifications that the domain offers, those that reveal nothing that matters included.
-    clarifications: Vec<String>,
     /// How many candidates policies judge: the actions of the regions.
     judged: usize,
     error: Option<Fallen>,
@@ -187,7 +177,6 @@ impl Gate {
             (Governing::Calibration(calibration), None) => {
                 let calibration = calibration.as_deref();
                 let mut request = pose.request.clone();
-                request.observed = given(&pose, asked)?;
                 let probing = Instant::now();
                 probe(domain, &pose, &mut request, calibration, &mut failed)?;
                 durations.probing = micros(probing.elapsed());
@@ -239,7 +228,6 @@ impl Gate {
             regions: None,
             authority: Vec::new(),
             probes: Vec::new(),
-            clarifications: Vec::new(),
             judged: 0,
             error: None,
         };
@@ -255,8 +243,6 @@ impl Gate {
     }
 
     fn fill(&self, pose: &mut Pose, frame: &Frame) -> Result<(), Fallen> {
-        let of_persons = frame.probes.iter().filter(|probe| probe.question.is_some());
-        pose.clarifications = of_persons.map(|probe| probe.id.clone()).collect();
         let candidates = frame.candidates.iter().enumerate();
         let judged: Vec<usize> = candidates
             .filter(|(_, candidate)| candidate.refused.is_none())
@@ -336,24 +322,6 @@ impl Asked {
             ..Self::default()
         }
     }
-}
-
-/// The answers of persons as observations. They come first.
-fn given(pose: &Pose, asked: &Asked) -> Result<Vec<Observation>, GateError> {
-    let mut observations = Vec::with_capacity(asked.answers.len());
-    for (id, answer) in &asked.answers {
-        if !pose.clarifications.contains(id) {
-            return Err(GateError::NoClarification(id.clone()));
-        }
-        let mut probes = pose.request.probes.iter().zip(&pose.probes);
-        // One that reveals nothing that matters is not in the request.
-        let asked = probes.find(|(probe, posed)| posed.of_person && probe.id == *id);
-        let Some((_, posed)) = asked else { continue };
-        let outcome = posed.outcome(answer);
-        let outcome = outcome.ok_or_else(|| GateError::NoAnswer(id.clone()))?;
-        observations.push(posed.observation(id, Some(outcome)));
-    }
-    Ok(observations)
 }
 
 /// Makes probes until the controller wants none, or one that only a person can answer.

@@ -12,6 +12,7 @@ use super::error::{ConfigurationError, ConfigurationProblem as Problem};
 use super::place::Way;
 use super::raw::{self, Raw, Verification};
 use super::{GateConfiguration, NamedFile, Severities};
+use crate::domain::Clarifications;
 use crate::files::{FileProbe, FileQuestion, Limits, PROTECTED, Patterns, SECRET};
 use crate::score::ScoreWeights;
 
@@ -158,6 +159,7 @@ impl Check<'_> {
             max_worlds: self.max_worlds(raw.support.max_worlds)?,
             settings: self.settings(&raw.budget, &raw.control)?,
             probes: self.probes(&raw.probes)?,
+            clarifications: self.clarifications(&raw.clarifications)?,
             owner: (raw.files.owner).unwrap_or_else(|| rustix::process::geteuid().as_raw()),
             protected: self.patterns("files.protected", raw.files.protected, &PROTECTED)?,
             secret: self.patterns("files.secret", raw.files.secret, &SECRET)?,
@@ -297,6 +299,20 @@ impl Check<'_> {
             Ok(probe)
         };
         FileQuestion::ALL.into_iter().map(probe).collect()
+    }
+
+    fn clarifications(&self, given: &raw::Clarifications) -> Checked<Clarifications> {
+        let default = Clarifications::default();
+        let cost = given.cost.unwrap_or(default.cost);
+        let rate = given.error_rate.unwrap_or(default.error_rate);
+        Ok(Clarifications {
+            cost: self.number("clarifications.cost", cost, "finite, above 0", |cost| {
+                cost > 0.0
+            })?,
+            error_rate: self.number("clarifications.error_rate", rate, "in [0, 1]", |rate| {
+                (0.0..=1.0).contains(&rate)
+            })?,
+        })
     }
 
     fn patterns(

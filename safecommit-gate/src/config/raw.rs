@@ -28,6 +28,8 @@ pub(super) struct Raw {
     #[serde(default)]
     pub(super) probes: BTreeMap<String, Probe>,
     #[serde(default)]
+    pub(super) clarifications: Clarifications,
+    #[serde(default)]
     pub(super) files: Files,
     #[serde(default)]
     pub(super) limits: Limits,
@@ -41,7 +43,7 @@ pub(super) struct Raw {
 
 /// What has to be written as a table. Serde would take a list of the values in their order as well, in which a value
 /// could stand for another field than the reader thinks.
-pub(super) const TABLES: [&str; 12] = [
+pub(super) const TABLES: [&str; 13] = [
     "policies",
     "calibration",
     "score",
@@ -49,6 +51,7 @@ pub(super) const TABLES: [&str; 12] = [
     "support",
     "budget",
     "control",
+    "clarifications",
     "files",
     "limits",
     "severity",
@@ -121,6 +124,13 @@ pub(super) enum Verification {
 pub(super) struct Probe {
     pub(super) cost: Option<f64>,
     pub(super) timeout_milliseconds: Option<u64>,
+    pub(super) error_rate: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Clarifications {
+    pub(super) cost: Option<f64>,
     pub(super) error_rate: Option<f64>,
 }
 

@@ -90,6 +90,12 @@ price = {price}
     let _ = write!(
         text,
         r#"
+# Questions to persons: what one costs, more than all probes of files together, so that they are asked last; how often an
+# answer is wrong.
+[clarifications]
+cost = {asking}
+error_rate = {misled}
+
 [files]
 # What nobody may change without asking: a name at any depth, or a path from the workspace if there is a slash; `*`
 # stands for any characters of a name, `**` for any directories. A list of your own replaces this one.
@@ -129,6 +135,8 @@ key = {key}
 # What is kept as keyed codes in place of the values: "paths" of targets, names of "decisions", "errors" as a whole.
 hide = []
 "#,
+        asking = number(Clarifications::default().cost),
+        misled = number(Clarifications::default().error_rate),
         protected = list(&PROTECTED),
         secret = list(&SECRET),
         entries = limits.entries,

@@ -80,8 +80,6 @@ pub(super) fn actions(frame: &Frame, family: &str) -> Vec<ActionProposal> {
 pub(super) struct Posed {
     /// Its position in the frame.
     pub(super) offered: usize,
-    /// Whether a person is asked.
-    pub(super) of_person: bool,
     /// The facts that it reveals and on which some candidate's safety depends.
     facts: Vec<Fact>,
     /// The names of its outcomes.
@@ -173,11 +171,9 @@ impl Posed {
             asks: None,
             outcomes: Some(declared.collect()),
         };
-        let of_person = probe.question.is_some();
         Ok(Some((
             Self {
                 offered,
-                of_person,
                 facts: known,
                 outcomes,
             },
