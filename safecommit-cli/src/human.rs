@@ -82,6 +82,9 @@ fn basis(record: &DecisionRecord) -> String {
             ProbeRule::InformationGain => {
                 "chosen for the information that it gains per unit of cost\n"
             }
+            ProbeRule::SafetyInformation => {
+                "chosen for the information about what is safe that it gains per unit of cost\n"
+            }
             ProbeRule::Random => "drawn at random from the seed\n",
         };
         return format!(

@@ -40,6 +40,7 @@ fn rules(criterion: &mut Criterion) {
             ("optimal", Probing::Optimal),
             ("rollout", Probing::Rollout),
             ("information gain", Probing::InformationGain),
+            ("safety information", Probing::SafetyInformation),
             ("random", Probing::Random { seed }),
         ] {
             let settings = Settings::default().with_probing(rule);

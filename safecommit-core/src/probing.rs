@@ -17,12 +17,14 @@ mod masks;
 mod optimal;
 mod random;
 mod rollout;
+mod safety;
 
 pub use expected::{ExpectedProbing, NoExpectation, expected_probing};
 
 use greedy::Greedy;
 use masks::Masks;
 use optimal::Optimal;
+use safety::Classes;
 
 /// How the next probe is chosen, as long as no action is certified.
 ///
@@ -63,6 +65,7 @@ use optimal::Optimal;
 /// assert_eq!(chosen_by(Probing::Optimal), Some(ProbeRule::Optimal));
 /// assert_eq!(chosen_by(Probing::Rollout), Some(ProbeRule::Rollout));
 /// assert_eq!(chosen_by(Probing::InformationGain), Some(ProbeRule::InformationGain));
+/// assert_eq!(chosen_by(Probing::SafetyInformation), Some(ProbeRule::SafetyInformation));
 /// let seed = LoggedSeed::new("run 1");
 /// assert_eq!(chosen_by(Probing::Random { seed }), Some(ProbeRule::Random));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -110,6 +113,23 @@ pub enum Probing {
     /// It asks what tells most about the world, whether or not that blocks a certificate (Lindley 1956).
     /// Stops at a score of eta + 1e-12, in nats per unit cost. O(sum over probes of K Y) a choice.
     InformationGain,
+    /// Largest mutual information per unit cost, I(S; Y) / c(p), between the safety signature S of the true
+    /// world (Eq. 8) and the answer under the weights w, in nats:
+    /// I = sum over y and s of P(s, y) ln(P(s, y) / (P(s) P(y))) = H(Y) - H(Y | S).
+    ///
+    /// It asks what tells most about which actions are safe. A probe whose answers tell apart worlds in which
+    /// the very same actions are safe, and nothing else, is worth nothing to it, as two worlds of one
+    /// signature are certified together. Unlike [`Self::Shrinkage`] it finds a probe worth making with a
+    /// single candidate action, and where some plausible world allows none. So it is for problems with many
+    /// worlds and few signatures, where most of what could be found out decides nothing. It promises no least
+    /// cost: it looks one answer ahead, and the whole signature may be more than a certificate has to know.
+    /// Where [`Self::Optimal`] can plan, no rule does better than that.
+    ///
+    /// Where no probe is above eta + 1e-12 in nats per unit cost, [`Self::InformationGain`] chooses, with the
+    /// same eta, and [`ProbeChoice::rule`] says so: two facts whose exclusive-or decides tell nothing each, and
+    /// all together. That may be a probe about what decides nothing. So with the same answers this rule stops
+    /// where information gain does, and no earlier. O(K log K + sum over probes of K (log K + Y)) a choice.
+    SafetyInformation,
     /// Any probe that can remove a retained world, each about equally likely: a reference for the others.
     ///
     /// The place of the probe among the usable ones is [`LoggedSeed::below`] of `safecommit probe`, the
@@ -135,8 +155,11 @@ pub enum ProbeRule {
     Optimal,
     /// Least expected cost when followed by the greedy rule ([`Probing::Rollout`]).
     Rollout,
-    /// Largest mutual information per unit cost ([`Probing::InformationGain`]).
+    /// Largest mutual information with the true world per unit cost ([`Probing::InformationGain`]); also where
+    /// no single answer tells anything about what is safe ([`Probing::SafetyInformation`]).
     InformationGain,
+    /// Largest mutual information with what is safe per unit cost ([`Probing::SafetyInformation`]).
+    SafetyInformation,
     /// Drawn from the logged seed ([`Probing::Random`]).
     Random,
     /// A question about the most plausible world ([`crate::Verification::MostPlausible`]).
@@ -159,6 +182,7 @@ pub(crate) struct Planner {
     masks: Masks,
     greedy: Greedy,
     optimal: Optimal,
+    classes: Classes,
     usable: Vec<usize>,
     /// For [`expected_probing`]: the retained worlds, with their weights until they are counted.
     uncounted: Vec<(u32, Option<f64>)>,
@@ -195,6 +219,12 @@ pub(crate) fn choose(
             information::choose(state, scan, alone)?,
             ProbeRule::InformationGain,
         ),
+        Probing::SafetyInformation => {
+            match safety::choose(state, scan, &mut planner.classes, alone)? {
+                Some((probe, rule)) => (Some(probe), rule),
+                None => return Ok(None),
+            }
+        }
         Probing::Random { seed } => (
             random::choose(state, &seed, &mut planner.usable, alone),
             ProbeRule::Random,

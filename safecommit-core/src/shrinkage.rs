@@ -89,6 +89,10 @@ impl Scan {
     pub(crate) fn prepare(&mut self, problem: &Problem, retained: &Retained) {
         self.mass.clear();
         self.mass.resize(problem.actions().len(), 0.0);
+        // Room for whichever probe is valued, so that no later decision of this size allocates.
+        clear(&mut self.outcome_mass, self.mass.len());
+        self.by_outcome.clear();
+        self.by_outcome.reserve(problem.worlds());
         for (row, weight) in retained.weights.iter().enumerate() {
             for action in retained.signatures.unsafe_actions(row) {
                 self.mass[action] += weight;
@@ -159,6 +163,7 @@ impl Scan {
         let outcome_of = |world: u32| problem.outcomes().certain(start, world as usize) as u32;
         let members = retained.members.iter().zip(0..);
         self.by_outcome.clear();
+        self.by_outcome.reserve(problem.worlds());
         self.by_outcome
             .extend(members.map(|(&world, row)| (outcome_of(world), row)));
         self.by_outcome.sort_unstable();

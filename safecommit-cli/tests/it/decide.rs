@@ -217,6 +217,10 @@ fn the_text_says_which_rule_chose_a_probe() {
             "chosen for the information that it gains",
         ),
         (
+            r#""safety_information""#,
+            "chosen for the information about what is safe that it gains",
+        ),
+        (
             r#"{"random": {"seed": "run 1"}}"#,
             "drawn at random from the seed\n",
         ),

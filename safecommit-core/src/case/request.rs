@@ -233,6 +233,9 @@ pub enum ProbingProposal {
     Rollout,
     /// Largest mutual information between the true world and the answer, in nats per unit cost.
     InformationGain,
+    /// Largest mutual information between the actions that are safe in the true world and the answer, in nats
+    /// per unit cost; where no answer tells anything about those, as `information_gain`.
+    SafetyInformation,
     /// Any probe that can remove a plausible world. The draw depends on the whole request, what was observed
     /// included: a decision comes out again for its own request, not for one that tells of other answers.
     Random {

@@ -262,6 +262,7 @@ fn read_settings(request: &Request) -> Checked<Settings> {
         Some(ProbingProposal::Optimal) => Probing::Optimal,
         Some(ProbingProposal::Rollout) => Probing::Rollout,
         Some(ProbingProposal::InformationGain) => Probing::InformationGain,
+        Some(ProbingProposal::SafetyInformation) => Probing::SafetyInformation,
         Some(ProbingProposal::Random { seed }) => Probing::Random {
             seed: LoggedSeed::new(seed),
         },

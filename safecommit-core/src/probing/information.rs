@@ -6,8 +6,8 @@ use crate::probe::{Kind, Probe};
 use crate::problem::Problem;
 use crate::shrinkage::{ROUNDING, SCORE_TOLERANCE, Scan};
 
-/// The probe with the largest I / c of those for which `may_be_made` holds, if that is above the score at
-/// which the rule stops.
+/// The probe with the largest I(omega; Y) / c of those for which `may_be_made` holds, if that is above the
+/// score at which the rule stops.
 ///
 /// `Err` with the probe whose score is not a number.
 pub(super) fn choose(
@@ -15,12 +15,26 @@ pub(super) fn choose(
     scan: &mut Scan,
     may_be_made: impl Fn(usize, &Probe) -> bool,
 ) -> Result<Option<usize>, usize> {
+    most_per_cost(state, may_be_made, |probe| {
+        mutual_information(state.problem, state.retained, scan, probe)
+    })
+}
+
+/// The probe with the most `information` in nats per unit cost of those for which `may_be_made` holds, if
+/// that is above the score at which the rule stops.
+///
+/// `Err` with the probe whose score is not a number.
+pub(super) fn most_per_cost(
+    state: &State<'_>,
+    may_be_made: impl Fn(usize, &Probe) -> bool,
+    mut information: impl FnMut(&Probe) -> f64,
+) -> Result<Option<usize>, usize> {
     let mut best: Option<(usize, f64)> = None;
     for (position, probe) in state.problem.probes().iter().enumerate() {
         if !may_be_made(position, probe) {
             continue;
         }
-        let mut information = mutual_information(state.problem, state.retained, scan, probe);
+        let mut information = information(probe);
         if information.abs() <= ROUNDING {
             information = 0.0;
         }

@@ -61,6 +61,7 @@ impl Settings {
             Probing::Optimal => text.write_str("probing=optimal\n"),
             Probing::Rollout => text.write_str("probing=rollout\n"),
             Probing::InformationGain => text.write_str("probing=information_gain\n"),
+            Probing::SafetyInformation => text.write_str("probing=safety_information\n"),
             Probing::Random { seed } => {
                 writeln!(text, "probing=random seed={}", seed.fingerprint())
             }

@@ -108,6 +108,13 @@ fn a_decision_that_retains_more_allocates_nothing_either() {
             .add_probe(Cost::UNIT, Probability::ZERO, question)
             .unwrap();
     }
+    let thirds = OutcomeModel::Partition {
+        outcomes: 3,
+        outcome_of: &[0, 1, 2, 0, 1, 2, 0, 1],
+    };
+    problem
+        .add_probe(Cost::UNIT, Probability::ZERO, thirds)
+        .unwrap();
     for rule in every_rule() {
         for max_probes in [None, Some(5)] {
             let budget = Budget {

@@ -217,6 +217,7 @@ fn every_setting_is_part_of_the_policy() {
         base.with_probing(Probing::Optimal),
         base.with_probing(Probing::Rollout),
         base.with_probing(Probing::InformationGain),
+        base.with_probing(Probing::SafetyInformation),
         random("a"),
         random("b"),
     ];

@@ -6,6 +6,7 @@ mod limits;
 mod policies;
 mod requests;
 mod safety;
+mod signatures;
 
 use safecommit_conformal::{LoggedSeed, Threshold};
 use safecommit_core::{
@@ -22,12 +23,13 @@ struct Outcome {
     probes: f64,
 }
 
-pub(crate) fn every_rule() -> [Probing; 5] {
+pub(crate) fn every_rule() -> [Probing; 6] {
     [
         Probing::Shrinkage,
         Probing::Optimal,
         Probing::Rollout,
         Probing::InformationGain,
+        Probing::SafetyInformation,
         Probing::Random {
             seed: LoggedSeed::new("rules"),
         },

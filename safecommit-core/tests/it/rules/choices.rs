@@ -8,13 +8,13 @@ use safecommit_core::{
 
 use crate::generated::{Plan, Random};
 
-fn entropy(masses: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn entropy(masses: impl Iterator<Item = f64>) -> f64 {
     let positive = masses.filter(|mass| *mass > 0.0);
     positive.map(|mass| -mass * mass.ln()).sum()
 }
 
 /// H(omega) - sum over y of P(y) H(omega | y), in nats.
-fn information(plan: &Plan, probe: usize, worlds: &[usize], weights: &[f64]) -> f64 {
+pub(super) fn information(plan: &Plan, probe: usize, worlds: &[usize], weights: &[f64]) -> f64 {
     let model = &plan.probes[probe].model;
     let mut information = entropy(weights.iter().copied());
     for outcome in 0..model.outcomes() {

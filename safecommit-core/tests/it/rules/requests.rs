@@ -35,6 +35,11 @@ fn the_record_says_which_rule_chose() {
             "information_gain",
         ),
         (
+            json!("safety_information"),
+            ProbeRule::SafetyInformation,
+            "safety_information",
+        ),
+        (
             json!({"random": {"seed": "run 1"}}),
             ProbeRule::Random,
             "random",
@@ -77,6 +82,7 @@ fn a_rule_that_nobody_knows_is_refused() {
         json!({"random": {}}),
         json!({"random": {"seed": 7}}),
         json!({"optimal": 1}),
+        json!("safety-information"),
     ] {
         let settings = json!({"probing": asked});
         assert!(
