@@ -10,7 +10,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, anyhow};
 use safecommit_core::DecisionKind;
 use safecommit_gate::{
-    EvidenceReader, EvidenceRecord, EvidenceStore, FileGate, FileGateError, FileProposal,
+    ClarificationAnswer, EvidenceReader, EvidenceRecord, EvidenceStore, FileGate, FileGateError,
+    FileProposal,
 };
 
 use crate::cli::{Format, GateCommand};
@@ -49,7 +50,11 @@ fn single(
         first_line: 1,
         text: &text,
     };
-    let answer = answer(json, gate, evidence, command.execute)?;
+    let answers = match &command.answers {
+        Some(source) => read_answers(source)?,
+        None => Vec::new(),
+    };
+    let answer = answer(json, gate, evidence, answers, command.execute)?;
     let mut rendered = match format {
         Format::Human => answer.human(),
         Format::Json => serde_json::to_string_pretty(&answer)?,
@@ -90,7 +95,7 @@ fn stream(
                     first_line: line.number,
                     text,
                 };
-                answer(json, gate, evidence, command.execute)
+                answer(json, gate, evidence, Vec::new(), command.execute)
             }
             Err(error) => Err(error.into()),
         };
@@ -136,12 +141,14 @@ fn answer(
     json: JsonText<'_>,
     gate: &mut FileGate,
     evidence: &[EvidenceRecord],
+    answers: Vec<ClarificationAnswer>,
     execute: bool,
 ) -> Result<Answer> {
     let proposal = json.parse(PhantomData::<FileProposal>)?;
     let request = proposal
         .check(evidence.iter().cloned())
-        .map_err(|error| json.error_at(&error.path, error.problem.to_string()))?;
+        .map_err(|error| json.error_at(&error.path, error.problem.to_string()))?
+        .with_answers(answers)?;
     let now = jiff::Timestamp::now();
     let decision = gate.decide(&request, now)?;
     let mut answer = Answer::new(&request, &decision);
@@ -155,6 +162,16 @@ fn answer(
         });
     }
     Ok(answer)
+}
+
+fn read_answers(source: &Source) -> Result<Vec<ClarificationAnswer>> {
+    let text = source.read()?;
+    let json = JsonText {
+        source,
+        first_line: 1,
+        text: &text,
+    };
+    Ok(json.parse(PhantomData::<Vec<ClarificationAnswer>>)?)
 }
 
 fn read_evidence(path: &Path) -> Result<Vec<EvidenceRecord>> {

@@ -251,7 +251,7 @@ impl GateConfiguration {
         self.max_worlds
     }
 
-    /// How the controller decides. Its steps of time are milliseconds; probes are chosen by information gain.
+    /// How the controller decides. Its steps of time are milliseconds; probes are chosen by what they tell about what is safe.
     #[must_use]
     pub fn settings(&self) -> SettingsProposal {
         self.settings.clone()

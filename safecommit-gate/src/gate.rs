@@ -96,11 +96,11 @@ enum Governing<'c> {
 }
 
 impl Gate {
-    /// A gate with weights that are equal, at most 4,096 worlds a decision, probes chosen by information gain per cost,
-    /// and certificates of irreversible actions verified against every proposed world.
+    /// A gate with weights that are equal, at most 4,096 worlds a decision, probes chosen by what they tell
+    /// about what is safe, per cost, and certificates of irreversible actions verified against every proposed world.
     ///
     /// Where some world allows none of the candidates, the expected certificate shrinkage of every probe is zero
-    /// (Eq. 12); information gain is not so blind.
+    /// (Eq. 12); information about the safety signature is not so blind.
     #[must_use]
     pub fn new(policies: SafetyPolicies) -> Self {
         Self {
@@ -109,7 +109,7 @@ impl Gate {
             max_worlds: 4096,
             settings: SettingsProposal {
                 verification: Some(VerificationProposal::WholeSupport { price: 0.0 }),
-                probing: Some(safecommit_core::ProbingProposal::InformationGain),
+                probing: Some(safecommit_core::ProbingProposal::SafetyInformation),
                 ..SettingsProposal::default()
             },
         }

@@ -5,10 +5,10 @@ use crate::input::Source;
 
 /// Decide on actions on files, make the probes, record the decision, and with --execute release the effect.
 ///
-/// Reads candidate actions with the evidence around them (`safecommit schema gate-request` describes the form). Which
+/// Reads candidate actions with the evidence around them (the README of safecommit-gate describes the form). Which
 /// worlds explain the evidence, what is safe in each, and what a look at the files tells is found out here, within the
 /// budget of the configuration. The decision is in the audit log before anything happens. A question that only a person
-/// can answer is printed: ask again under a new name, with the answer in `answers`.
+/// can answer is printed: ask again under another name of the decision, with --answers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct GateArguments {
@@ -20,9 +20,15 @@ pub(crate) struct GateArguments {
     #[arg(long)]
     execute: bool,
 
-    /// More evidence: JSONL, a record a line, or an SQLite store (.db, .sqlite); may be repeated
+    /// Evidence of whoever runs the gate, which alone may speak for the person, the host and the policy: JSONL, a record
+    /// a line, or an SQLite store (.db, .sqlite, .sqlite3); may be repeated
     #[arg(long, value_name = "FILE")]
     evidence: Vec<std::path::PathBuf>,
+
+    /// What persons answered to the questions of the request: a JSON list of {"clarification", "found": {fact: value}}.
+    /// It is no part of the request, so that an agent cannot answer for them
+    #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
+    answers: Option<Source>,
 
     /// Form of the decision [default: human, with --jsonl: json]
     #[arg(long, value_enum)]
@@ -44,6 +50,7 @@ pub(crate) struct GateCommand {
     pub(crate) request: Source,
     pub(crate) execute: bool,
     pub(crate) evidence: Vec<std::path::PathBuf>,
+    pub(crate) answers: Option<Source>,
     /// `None` for a stream.
     pub(crate) single: Option<Format>,
     pub(crate) configuration: ConfigurationArgument,
@@ -60,10 +67,16 @@ impl GateArguments {
             (true, _) => None,
             (false, format) => Some(format.unwrap_or(Format::Human)),
         };
+        if self.request.is_stdin() && self.answers.as_ref().is_some_and(Source::is_stdin) {
+            return Err(conflict(
+                "the request and the answers cannot both come from standard input",
+            ));
+        }
         Ok(GateCommand {
             request: self.request,
             execute: self.execute,
             evidence: self.evidence,
+            answers: self.answers,
             single,
             configuration: self.configuration,
         })

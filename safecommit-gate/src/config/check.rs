@@ -258,7 +258,7 @@ impl Check<'_> {
                 Some(Verification::Never) => VerificationProposal::Never,
             }),
             // Where some world allows no candidate, no probe has any expected shrinkage.
-            probing: Some(ProbingProposal::InformationGain),
+            probing: Some(ProbingProposal::SafetyInformation),
             ..SettingsProposal::default()
         })
     }

@@ -6,6 +6,7 @@ use super::check::{
     HALF_LIFE_DAYS, HEAD, KEY, LOG, MAX_MILLISECONDS, MAX_WORLDS, PRICE, PRINCIPAL, SEVERITIES,
     TEMPERATURE,
 };
+use crate::domain::Clarifications;
 use crate::files::{FileProbe, FileQuestion, Limits, PROTECTED, SECRET};
 use crate::score::ScoreWeights;
 

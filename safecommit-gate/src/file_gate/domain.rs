@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::facts::{Known, Named, OF_AUTHORITY, suffix};
 use super::proposal::FileRequest;
-use crate::domain::{Answer, Candidate, Domain, DomainError, Frame, OfferedProbe};
+use crate::domain::{Answer, Candidate, Clarifications, Domain, DomainError, Frame, OfferedProbe};
 use crate::evidence::BeliefRule;
 use crate::execute::{FileAction, Probed, TargetPath};
 use crate::files::{
@@ -24,11 +24,13 @@ pub struct FileDomainSettings {
     pub probes: Vec<FileProbe>,
     /// What probes need to know. When a target was remembered is found in the evidence.
     pub files: FileSettings,
+    /// What asking persons costs, and how often they are wrong.
+    pub clarifications: Clarifications,
     /// How evidence becomes terms of the score.
     pub beliefs: BeliefRule,
     /// How grave each action is: delete, overwrite, move, write; finite, at least zero.
     pub severity: [f64; 4],
-    /// On whose behalf a proposal is that does not say so.
+    /// On whose behalf actions are, as policies see it.
     pub principal: String,
     /// Files and directories that no action may touch: what the gate itself rests on.
     pub guarded: Vec<PathBuf>,
@@ -58,8 +60,12 @@ struct Opened {
 /// Who answers a probe of the frame.
 #[derive(Clone, Debug)]
 enum MadeBy {
-    System { target: usize, probe: FileProbe },
-    Person,
+    System {
+        target: usize,
+        probe: FileProbe,
+    },
+    /// What the person answered, if anything.
+    Person(Answer),
 }
 
 impl FileDomainSettings {
@@ -141,11 +147,7 @@ impl<'g> FileDomain<'g> {
     }
 
     fn candidate(&self, number: usize, action: &FileAction, reward: f64) -> Candidate {
-        let principal = self
-            .request
-            .principal
-            .as_ref()
-            .unwrap_or(&self.settings.principal);
+        let principal = self.settings.principal.as_str();
         let path = action.path();
         let mut description = ActionDescription::new(action.name(), principal, path.as_str())
             .with("path", path.as_str())
@@ -194,8 +196,8 @@ impl<'g> FileDomain<'g> {
         for (clarification, path) in &self.request.clarifications {
             let of = suffix(self.position(path), '_');
             offered.push(OfferedProbe {
-                cost: clarification.cost,
-                error_rate: clarification.error_rate,
+                cost: self.settings.clarifications.cost,
+                error_rate: self.settings.clarifications.error_rate,
                 question: Some(clarification.question.clone()),
                 ..OfferedProbe::new(
                     clarification.id.clone(),
@@ -205,25 +207,19 @@ impl<'g> FileDomain<'g> {
                         .map(|fact| format!("{fact}{of}")),
                 )
             });
-            self.made_by.push(MadeBy::Person);
+            let mut answers = self.request.answers.iter();
+            let given = answers.find(|answer| answer.clarification == clarification.id);
+            let answer = given.map_or(Answer::NotYet, |answer| {
+                let found = answer.found.iter();
+                Answer::Found(
+                    found
+                        .map(|(fact, value)| (format!("{fact}{of}"), value.clone()))
+                        .collect(),
+                )
+            });
+            self.made_by.push(MadeBy::Person(answer));
         }
         offered
-    }
-
-    /// What persons answered, by the names of the facts of the frame.
-    #[must_use]
-    pub fn answers(&self) -> Vec<(String, Answer)> {
-        let answers = self.request.answers.iter().map(|answer| {
-            let mut asked = self.request.clarifications.iter();
-            let asked = asked.find(|(clarification, _)| clarification.id == answer.clarification);
-            let of = asked.map_or_else(String::new, |(_, path)| suffix(self.position(path), '_'));
-            let found = answer
-                .found
-                .iter()
-                .map(|(fact, value)| (format!("{fact}{of}"), value.clone()));
-            (answer.clarification.clone(), Answer::Found(found.collect()))
-        });
-        answers.collect()
     }
 }
 
@@ -272,7 +268,7 @@ impl Domain for FileDomain<'_> {
     fn make(&mut self, probe: usize) -> Answer {
         match self.made_by.get(probe) {
             None => Answer::Failed("there is no such probe".to_owned()),
-            Some(MadeBy::Person) => Answer::NotYet,
+            Some(MadeBy::Person(answer)) => answer.clone(),
             Some(MadeBy::System { target, probe }) => {
                 let opened = &self.targets[*target];
                 let outcome = match &opened.target {

@@ -31,6 +31,7 @@ impl FileGate {
                 .map(|question| configuration.probe(question))
                 .to_vec(),
             files: configuration.file_settings(),
+            clarifications: configuration.clarifications(),
             beliefs: BeliefRule::with_half_life(configuration.half_life_days())?,
             severity: ["delete", "overwrite", "move", "write"].map(severity),
             principal: configuration.principal().to_owned(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::evidence::{DerivationError, EvidenceRecord, EvidenceSet, RecordJsonError};
+use crate::evidence::{DerivationError, EvidenceRecord, EvidenceSet, RecordJsonError, SourceKind};
 use crate::execute::{ActionError, Content, FileAction, TargetPath};
 use crate::files::FileQuestion;
 
@@ -19,9 +19,6 @@ pub struct FileProposal {
     /// The tool that asks.
     #[serde(default)]
     pub tool: Option<String>,
-    /// On whose behalf; that of the configuration by default.
-    #[serde(default)]
-    pub principal: Option<String>,
     /// The candidates, at least one. The first wins a tie.
     pub actions: Vec<FileCandidate>,
     /// The questions that may be asked of files; all by default.
@@ -30,13 +27,11 @@ pub struct FileProposal {
     /// Questions to persons.
     #[serde(default)]
     pub clarifications: Vec<Clarification>,
-    /// What persons answered.
-    #[serde(default)]
-    pub answers: Vec<ClarificationAnswer>,
     /// The ids of the evidence that the agent's rationale rests on.
     #[serde(default)]
     pub uses: Vec<String>,
-    /// The evidence.
+    /// Evidence: memories and outputs of tools. What the person, the host or the policy says comes from whoever runs the
+    /// gate ([`FileProposal::check`]), or an agent could speak for them.
     #[serde(default)]
     pub evidence: Vec<Box<RawValue>>,
     /// Somebody with authority has to decide.
@@ -45,9 +40,6 @@ pub struct FileProposal {
     /// Evidence is under way.
     #[serde(default)]
     pub fresh_evidence_expected: bool,
-    /// The probability that the true world is not among the proposed ones, if known.
-    #[serde(default)]
-    pub beta: Option<f64>,
 }
 
 /// A candidate as it is written.
@@ -95,12 +87,6 @@ pub struct Clarification {
     pub path: String,
     /// The facts that an answer reveals.
     pub reveals: Vec<String>,
-    /// What asking costs; by default more than all probes of files together.
-    #[serde(default = "cost_of_a_person")]
-    pub cost: f64,
-    /// The probability that the answer is wrong.
-    #[serde(default)]
-    pub error_rate: f64,
 }
 
 /// What a person answered.
@@ -113,16 +99,11 @@ pub struct ClarificationAnswer {
     pub found: BTreeMap<String, String>,
 }
 
-fn cost_of_a_person() -> f64 {
-    100.0
-}
-
 /// A checked proposal.
 #[derive(Clone, Debug)]
 pub struct FileRequest {
     pub(super) decision: String,
     pub(super) tool: String,
-    pub(super) principal: Option<String>,
     pub(super) actions: Vec<(FileAction, f64)>,
     pub(super) probes: Vec<FileQuestion>,
     pub(super) clarifications: Vec<(Clarification, TargetPath)>,
@@ -131,7 +112,6 @@ pub struct FileRequest {
     pub(super) evidence: EvidenceSet,
     pub(super) authority_missing: bool,
     pub(super) fresh_evidence_expected: bool,
-    pub(super) beta: Option<f64>,
 }
 
 /// A proposal that cannot be decided, with the field at fault.
@@ -197,6 +177,11 @@ pub enum FileProposalProblem {
     /// A record that is none.
     #[error(transparent)]
     Record(#[from] RecordJsonError),
+    /// A record in the words of somebody else.
+    #[error(
+        "a proposal cannot speak for the {0}: such evidence has to come from whoever runs the gate"
+    )]
+    SpeaksFor(&'static str),
     /// Records that do not hold together.
     #[error(transparent)]
     Evidence(#[from] DerivationError),
@@ -239,18 +224,16 @@ impl FileProposal {
             .map(|(number, candidate)| candidate.check(&format!("actions[{number}]")))
             .collect::<Checked<Vec<_>>>()?;
         let clarifications = check_clarifications(self.clarifications, &actions)?;
-        for (number, answer) in self.answers.iter().enumerate() {
-            check_answer(
-                answer,
-                &clarifications,
-                &self.answers[..number],
-                &format!("answers[{number}]"),
-            )?;
-        }
         let mut records: Vec<EvidenceRecord> = more.into_iter().collect();
         for (number, record) in self.evidence.iter().enumerate() {
-            let record = EvidenceRecord::from_json(record.get());
-            records.push(record.map_err(at(format!("evidence[{number}]")))?);
+            let path = || format!("evidence[{number}]");
+            let record = EvidenceRecord::from_json(record.get()).map_err(at(path()))?;
+            let kind = record.source().kind();
+            if !matches!(kind, SourceKind::Memory | SourceKind::Tool) {
+                let problem = FileProposalProblem::SpeaksFor(kind.name());
+                return Err(at(path() + ".source")(problem));
+            }
+            records.push(record);
         }
         let evidence = EvidenceSet::new(records).map_err(at("evidence"))?;
         for (number, id) in self.uses.iter().enumerate() {
@@ -262,16 +245,14 @@ impl FileProposal {
         Ok(FileRequest {
             decision: self.decision,
             tool: self.tool.unwrap_or_default(),
-            principal: self.principal,
             actions,
             probes: check_probes(self.probes)?,
             clarifications,
-            answers: self.answers,
+            answers: Vec::new(),
             uses: self.uses,
             evidence,
             authority_missing: self.authority_missing,
             fresh_evidence_expected: self.fresh_evidence_expected,
-            beta: self.beta,
         })
     }
 }
@@ -353,6 +334,25 @@ impl FileActionName {
 }
 
 impl FileRequest {
+    /// The same with what persons answered. That is not for the agent to say, so it is no part of a proposal. An answer
+    /// counts only where the controller would ask: what can be looked up is not asked.
+    ///
+    /// # Errors
+    ///
+    /// [`FileProposalError`] for an answer to a question that is not asked, a second one to the same, one that leaves out
+    /// what it was to reveal, and values that the fact does not have; its path begins with `answers`.
+    pub fn with_answers(
+        mut self,
+        answers: impl IntoIterator<Item = ClarificationAnswer>,
+    ) -> Result<Self, FileProposalError> {
+        for answer in answers {
+            let path = format!("answers[{}]", self.answers.len());
+            check_answer(&answer, &self.clarifications, &self.answers, &path)?;
+            self.answers.push(answer);
+        }
+        Ok(self)
+    }
+
     /// The name of the decision.
     #[must_use]
     pub fn decision(&self) -> &str {
@@ -428,20 +428,6 @@ fn check_clarifications(
                 let problem = FileProposalProblem::Fact(format!("`{fact}` is no fact of files"));
                 return Err(at(format!("{}[{place}]", field("reveals")))(problem));
             }
-        }
-        if !(clarification.cost.is_finite() && clarification.cost > 0.0) {
-            let problem = FileProposalProblem::Fact(format!(
-                "the cost `{}` is not finite and above zero",
-                clarification.cost
-            ));
-            return Err(at(field("cost"))(problem));
-        }
-        if !(0.0..=1.0).contains(&clarification.error_rate) {
-            let problem = FileProposalProblem::Fact(format!(
-                "the error rate `{}` is not in [0, 1]",
-                clarification.error_rate
-            ));
-            return Err(at(field("error_rate"))(problem));
         }
         checked.push((clarification, path));
     }

@@ -148,10 +148,9 @@ impl FileGate {
         let asked = Asked {
             id: proposal.request_id(),
             stratum: self.stratum(&group),
-            answers: domain.answers(),
             authority_missing: request.authority_missing,
             fresh_evidence_expected: request.fresh_evidence_expected,
-            beta: request.beta,
+            ..Asked::default()
         };
         let used = used(self.calibration.as_ref());
         let decided = self.gate.decide(&mut domain, &asked, used, now)?;
@@ -250,12 +249,11 @@ impl FileGate {
             .as_ref()
             .map(GateCalibration::digest)
             .transpose()?;
-        let principal = request.principal.as_ref().unwrap_or(&self.domain.principal);
         let context = ReleaseContext {
             decision: request.decision.clone(),
             tool: request.tool.clone(),
             directory: self.workspace.path().display().to_string(),
-            principal: principal.clone(),
+            principal: self.domain.principal.clone(),
             policy_version: self.versions.policy.clone().unwrap_or_default(),
             calibration_version: calibration.map(|digest| digest.to_string()),
             evidence: self.key.evidence_digest(&request.evidence),

@@ -49,7 +49,7 @@ fn the_text_says_the_defaults_and_loads() {
             temperature: Some(0.25),
             max_steps: Some(60_000),
             verification: Some(VerificationProposal::WholeSupport { price: 0.0 }),
-            probing: Some(ProbingProposal::InformationGain),
+            probing: Some(ProbingProposal::SafetyInformation),
             ..SettingsProposal::default()
         }
     );

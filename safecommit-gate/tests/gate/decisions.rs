@@ -90,7 +90,6 @@ fn of_several_candidates_the_one_that_is_safe_is_taken() {
     let asked = request(json!({"decision": "d-1", "actions": [
         {"action": "delete", "path": "run/latest", "reward": 9.0},
         {"action": "move", "path": "run/out", "to": "archive/out", "reward": 2.0},
-        {"action": "write", "path": "note", "content": "kept", "reward": 1.0},
     ]}));
     let decision = gate.decide(&asked, now()).unwrap();
     assert_eq!(outcome(&decision).as_deref(), Ok("move-2"));

@@ -1,26 +1,18 @@
 //! Questions to persons, authority, evidence under way.
 
 use safecommit_core::DecisionKind;
-use safecommit_gate::FileProposal;
+use safecommit_gate::{ClarificationAnswer, FileProposal};
 use serde_json::{Value, json};
 
 use crate::support::{Scene, now, outcome, request};
 
-/// Another owner is expected than the one of the process, so every file is somebody else's.
-fn foreign(scene: &Scene) -> safecommit_gate::FileGate {
-    let mut domain = scene.domain();
-    domain.files.owner += 1;
-    scene.gate_with(domain, None, |gate| gate)
-}
-
-fn asking(name: &str, probes: &[&str], answers: Value) -> Value {
+fn asking(name: &str, probes: &[&str]) -> Value {
     json!({
         "decision": name,
         "actions": [{"action": "delete", "path": "plain"}],
         "probes": probes,
         "clarifications": [{"id": "ask", "question": "whose is `plain`?", "path": "plain",
-                            "reveals": ["owner", "leaves_tree"], "error_rate": 0.01}],
-        "answers": answers,
+                            "reveals": ["owner", "leaves_tree"]}],
     })
 }
 
@@ -34,48 +26,52 @@ const WITHOUT_TREE: [&str; 7] = [
     "age",
 ];
 
+fn answer(owner: &str) -> ClarificationAnswer {
+    let answer = json!({"clarification": "ask", "found": {"owner": owner, "leaves_tree": "no"}});
+    serde_json::from_value(answer).unwrap()
+}
+
 #[test]
 fn a_person_is_asked_where_no_probe_is_left_and_the_answer_goes_on() {
     let scene = Scene::new();
     scene.write("plain", "text");
     let mut gate = scene.gate();
-    let decision = gate
-        .decide(&request(asking("d-1", &WITHOUT_TREE, json!([]))), now())
-        .unwrap();
+    let asked = |name| request(asking(name, &WITHOUT_TREE));
+    let decision = gate.decide(&asked("d-1"), now()).unwrap();
     assert_eq!(outcome(&decision), Err(DecisionKind::Probe));
     assert_eq!(decision.question(), Some(("ask", "whose is `plain`?")));
     assert!(gate.release(decision).is_err());
 
-    let answer = |owner: &str| json!([{"clarification": "ask", "found": {"owner": owner, "leaves_tree": "no"}}]);
-    let decision = gate
-        .decide(&request(asking("d-2", &WITHOUT_TREE, answer("own"))), now())
-        .unwrap();
+    let answered = |name, owner| asked(name).with_answers([answer(owner)]).unwrap();
+    let decision = gate.decide(&answered("d-2", "own"), now()).unwrap();
     assert_eq!(outcome(&decision).as_deref(), Ok("delete-1"));
     // That the person may be wrong is a term of the bound.
-    assert_eq!(decision.record().bound.probe_errors[0].error_rate, 0.01);
-    let decision = gate
-        .decide(
-            &request(asking("d-3", &WITHOUT_TREE, answer("other"))),
-            now(),
-        )
-        .unwrap();
+    let errors = &decision.record().bound.probe_errors;
+    assert_eq!((errors.len(), errors[0].probe.as_str()), (1, "ask"));
+    let decision = gate.decide(&answered("d-3", "other"), now()).unwrap();
     assert_eq!(outcome(&decision), Err(DecisionKind::Abstain));
 }
 
-/// An answer that the files contradict leaves no world, and that escalates.
+/// What can be looked up is looked up, whatever a person says.
 #[test]
 fn an_answer_does_not_overrule_what_is_found() {
     let scene = Scene::new();
     scene.write("plain", "text");
-    let mut gate = foreign(&scene);
-    let answers = json!([{"clarification": "ask", "found": {"owner": "own", "leaves_tree": "no"}}]);
-    let mut asked = asking("d-1", &[], answers);
+    let mut domain = scene.domain();
+    // Another owner is expected than the one of the process, so every file is somebody else's.
+    domain.files.owner += 1;
+    let mut gate = scene.gate_with(domain, None, |gate| gate);
+    let mut asked = asking("d-1", &[]);
     asked.as_object_mut().unwrap().remove("probes");
-    let decision = gate.decide(&request(asked), now()).unwrap();
+    let asked = request(asked).with_answers([answer("own")]).unwrap();
+    let decision = gate.decide(&asked, now()).unwrap();
+    assert_eq!(outcome(&decision), Err(DecisionKind::Abstain));
     assert!(
-        outcome(&decision).is_err(),
-        "{:?}",
-        decision.record().observed
+        decision
+            .record()
+            .observed
+            .iter()
+            .all(|made| made.probe != "ask")
     );
 }
 
@@ -119,6 +115,27 @@ fn a_proposal_that_does_not_hold_names_the_field() {
         let proposal: FileProposal = serde_json::from_str(&value.to_string()).unwrap();
         proposal.check([]).unwrap_err().to_string()
     };
+    let answered = |value: Value| {
+        let answer: ClarificationAnswer = serde_json::from_value(value).unwrap();
+        let asked = request(asking("d", &["status"])).with_answers([answer]);
+        asked.unwrap_err().to_string()
+    };
+    for (answer, expected) in [
+        (
+            json!({"clarification": "q", "found": {}}),
+            "answers[0].clarification: `q` is no clarification of this proposal",
+        ),
+        (
+            json!({"clarification": "ask", "found": {"owner": "own"}}),
+            "answers[0].found: the answer does not say `leaves_tree`",
+        ),
+        (
+            json!({"clarification": "ask", "found": {"owner": "mine", "leaves_tree": "no"}}),
+            "answers[0].found.owner: `mine` is no value of a fact `owner` of files",
+        ),
+    ] {
+        assert_eq!(answered(answer), expected);
+    }
     let action = |action: Value| refused(json!({"decision": "d", "actions": [action]}));
     let with = |field: &str, value: Value| {
         let mut all = json!({"decision": "d", "actions": [{"action": "delete", "path": "a"}]});
@@ -189,10 +206,6 @@ fn a_proposal_that_does_not_hold_names_the_field() {
             ),
             "clarifications[0].path: no action is about `b`",
         ),
-        (
-            with("answers", json!([{"clarification": "q", "found": {}}])),
-            "answers[0].clarification: `q` is no clarification of this proposal",
-        ),
     ] {
         assert_eq!(found, expected);
     }
@@ -202,4 +215,11 @@ fn a_proposal_that_does_not_hold_names_the_field() {
             .starts_with("probes[0]: `look` is no probe; there are `status`, ")
     );
     assert!(with("evidence", json!([{"id": "m1"}])).starts_with("evidence[0]: "));
+    // Nobody but the host says what was observed, and what the person said.
+    let said = json!([{"id": "u1", "entity": "a", "attribute": "owner", "value": "own", "source": "user", "name": "ada",
+                       "recorded": "2026-01-01T00:00:00Z"}]);
+    assert!(
+        with("evidence", said)
+            .starts_with("evidence[0].source: a proposal cannot speak for the user")
+    );
 }

@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use safecommit_core::DecisionKind;
 use safecommit_gate::audit::{AuditLog, LogKey};
 use safecommit_gate::{
-    BeliefRule, FileDecision, FileDomainSettings, FileGate, FileGateParts, FileProbe, FileProposal,
-    FileQuestion, FileRequest, FileSettings, Gate, GateCalibration, SafetyPolicies, Workspace,
+    BeliefRule, Clarifications, FileDecision, FileDomainSettings, FileGate, FileGateParts,
+    FileProbe, FileProposal, FileQuestion, FileRequest, FileSettings, Gate, GateCalibration,
+    SafetyPolicies, Workspace,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -56,6 +57,7 @@ impl Scene {
         FileDomainSettings {
             probes: FileQuestion::ALL.map(FileProbe::new).to_vec(),
             files: FileSettings::new().unwrap(),
+            clarifications: Clarifications::default(),
             beliefs: BeliefRule::default(),
             severity: [1.0, 0.8, 0.4, 0.2],
             principal: "agent".to_owned(),
