@@ -56,7 +56,7 @@ pub(crate) fn verdict(record: &DecisionRecord) -> String {
 }
 
 /// The certificate of a commit, the expected shrinkage of a probe, the reason of a fallback.
-fn basis(record: &DecisionRecord) -> String {
+pub(crate) fn basis(record: &DecisionRecord) -> String {
     if let Some(certificate) = &record.certificate {
         return format!(
             "certificate: `{}` is safe in every plausible world: {}\nbound to this request, {} reported so far (subject {})",
@@ -150,7 +150,7 @@ fn standing(world: &WorldRecord) -> String {
     }
 }
 
-fn observed(record: &DecisionRecord) -> String {
+pub(crate) fn observed(record: &DecisionRecord) -> String {
     if record.observed.is_empty() {
         return String::new();
     }
@@ -168,7 +168,7 @@ fn observed(record: &DecisionRecord) -> String {
     text
 }
 
-fn threshold(record: &DecisionRecord) -> String {
+pub(crate) fn threshold(record: &DecisionRecord) -> String {
     let threshold = match record.threshold {
         Some(threshold) => threshold.to_string(),
         None => "unbounded, no world is excluded by its score".to_owned(),
@@ -192,7 +192,7 @@ fn threshold(record: &DecisionRecord) -> String {
 }
 
 /// The bound term by term; a term that nobody knows is called so.
-fn bound(bound: &BoundRecord) -> String {
+pub(crate) fn bound(bound: &BoundRecord) -> String {
     let mut terms = vec![
         match bound.alpha {
             Some(alpha) => format!("alpha {alpha}"),

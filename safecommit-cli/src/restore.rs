@@ -1,4 +1,4 @@
-//! `safecommit restore`: the effects of a gate, and undoing one.
+//! `safecommit restore`: the effects of a gate, undoing one, and emptying the trash.
 
 use std::process::ExitCode;
 
@@ -11,17 +11,30 @@ use crate::{configuration, human, output};
 
 pub(crate) fn run(arguments: &RestoreArguments) -> Result<ExitCode> {
     let configuration = configuration::load(&arguments.configuration)?;
+    if arguments.list {
+        // Nothing is locked, settled or written for a list.
+        let entries = Executor::read_entries(configuration.state())?;
+        output::print(list(&entries).as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut executor = open(&configuration)?;
     for (entry, resolution) in executor.recovered() {
         let ended = ended(*resolution);
         output::note(&format!("entry {entry} was found begun: {ended}"));
     }
     let text = match arguments.entry {
-        Some(entry) if !arguments.list => {
+        Some(entry) => {
             let receipt = executor.restore(entry)?;
             format!("entry {entry} is undone, by entry {}\n", receipt.entry)
         }
-        _ => list(&executor.entries()),
+        None => {
+            let emptied = executor.empty_trash(arguments.empty.iter().copied())?;
+            let emptied: Vec<String> = emptied.iter().map(u64::to_string).collect();
+            match emptied.as_slice() {
+                [] => "nothing was in the trash of these\n".to_owned(),
+                some => format!("the trash of these is empty: {}\n", some.join(", ")),
+            }
+        }
     };
     output::print(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -63,10 +76,13 @@ fn stands(entry: &JournalEntry) -> String {
         (None, Some(resolution)) => ended(resolution).to_owned(),
         (None, None) => "begun".to_owned(),
     };
-    match entry.undoes {
-        Some(earlier) => format!("{ended}, undoes {earlier}"),
-        None => ended,
-    }
+    let undoes = entry.undoes.map(|earlier| format!(", undoes {earlier}"));
+    let emptied = if entry.emptied {
+        ", its trash emptied"
+    } else {
+        ""
+    };
+    format!("{ended}{}{emptied}", undoes.unwrap_or_default())
 }
 
 fn ended(resolution: Resolution) -> &'static str {

@@ -1,27 +1,30 @@
 //! From what a domain proposes to a decision: worlds, certificate, probes, record.
 
 mod decided;
+mod governing;
 mod pose;
+mod run;
 
-use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use safecommit_conformal::{Calibration, Stratum};
 use safecommit_core::{
-    Case, DecisionRecord, Fault, Request, RequestError, SettingsProposal, Step,
-    VerificationProposal, Workspace, WorldFate,
+    Case, Decision, DecisionKind, DecisionRecord, Request, RequestError, SettingsProposal,
+    VerificationProposal, WorldFate,
 };
 
 use crate::audit::{Durations, ReportedFault, UsedCalibration};
-use crate::domain::{Answer, Domain, DomainError, Frame};
+use crate::domain::{Domain, DomainError, Frame};
 use crate::policy::{BindError, SafetyPolicies};
 use crate::score::ScoreWeights;
 use crate::support::{Regions, SupportError};
 
 pub use decided::Decided;
+use governing::{Governing, fall_back, governing};
 use pose::Posed;
 pub use pose::{LEFT_OUT, UNEXPECTED};
+use run::Run;
 
 /// Decides what domains propose: in which worlds each candidate is safe is said by policies, which worlds are plausible by a
 /// calibration, and what follows by the controller of `safecommit-core`.
@@ -57,13 +60,14 @@ pub enum GateError {
     /// What is asked, or what the domain offers, makes no request.
     #[error(transparent)]
     Request(#[from] RequestError),
-}
-
-/// What went wrong on the way to the worlds.
-#[derive(Debug, thiserror::Error)]
-enum Fallen {
+    /// The domain could not say what is to be decided.
     #[error(transparent)]
     Domain(#[from] DomainError),
+}
+
+/// What went wrong on the way to the worlds: it is an error on the decision path, which escalates.
+#[derive(Debug, thiserror::Error)]
+enum Fallen {
     #[error(transparent)]
     Bind(#[from] BindError),
     #[error(transparent)]
@@ -86,13 +90,6 @@ struct Pose {
     /// How many candidates policies judge: the actions of the regions.
     judged: usize,
     error: Option<Fallen>,
-}
-
-/// The calibration that governs a request.
-enum Governing<'c> {
-    Calibration(Option<Cow<'c, Calibration>>),
-    /// There is one for each stratum, and none for this one.
-    Nothing,
 }
 
 impl Gate {
@@ -147,7 +144,8 @@ impl Gate {
     }
 
     /// Decides: makes worlds, then the probes that the controller chooses, until it commits, falls back, or asks for a
-    /// clarification that was not answered yet.
+    /// clarification that was not answered yet. Persons are asked only where no other probe helps any more, and never to
+    /// verify what is certified.
     ///
     /// The decision is that of [`Decided::case`], a request that tells what every probe found: deciding it again gives the
     /// same record, to the same bytes. Whatever fails on the way (a frame, a policy that does not bind, a probe) never
@@ -164,41 +162,38 @@ impl Gate {
         now: Timestamp,
     ) -> Result<Decided, GateError> {
         let begun = Instant::now();
-        let pose = self.pose(domain, asked, now);
-        let mut durations = Durations {
-            proposing: micros(begun.elapsed()),
-            ..Durations::default()
-        };
+        let pose = self.pose(domain, asked, now)?;
+        let proposing = micros(begun.elapsed());
         let governing = governing(calibration, &pose.request);
-        let mut case = Case::new(pose.request.clone())?;
-        let mut failed = Vec::new();
-        let mut record = match (&governing, &pose.error) {
+        let mut run = Run {
+            domain,
+            pose: &pose,
+            request: pose.request.clone(),
+            begun,
+            probing: Duration::ZERO,
+            failed: Vec::new(),
+        };
+        let decided = match (&governing, &pose.error) {
             (Governing::Nothing, _) | (_, Some(_)) => None,
             (Governing::Calibration(calibration), None) => {
-                let calibration = calibration.as_deref();
-                let mut request = pose.request.clone();
-                let probing = Instant::now();
-                probe(domain, &pose, &mut request, calibration, &mut failed)?;
-                durations.probing = micros(probing.elapsed());
-                case = Case::new(request)?;
-                let decision = case.decide(calibration);
-                if self.lacks_authority(&pose, decision.record()) {
-                    let mut request = case.request().clone();
-                    request.authority_missing = true;
-                    case = Case::new(request)?;
-                    Some(case.decide(calibration))
-                } else {
-                    Some(decision)
-                }
+                Some(self.run(&mut run, calibration.as_deref())?)
             }
         };
+        let (probing, failed) = (micros(run.probing), run.failed);
+        let (case, decision) = match decided {
+            Some((case, decision)) => (case, Some(decision)),
+            None => (Case::new(pose.request.clone())?, None),
+        };
         let fault = pose.error.as_ref().map(|_| ReportedFault::Policy);
-        let decision = match record.take() {
+        let decision = match decision {
             Some(decision) => decided::Outcome::Decision(decision),
             None => decided::Outcome::Record(fall_back(&case, calibration, &governing, fault)),
         };
-        let total = micros(begun.elapsed());
-        durations.deciding = total.saturating_sub(durations.proposing + durations.probing);
+        let durations = Durations {
+            proposing,
+            deciding: micros(begun.elapsed()).saturating_sub(proposing + probing),
+            probing,
+        };
         Ok(Decided::new(
             case,
             decision,
@@ -209,12 +204,42 @@ impl Gate {
         ))
     }
 
-    fn pose(&self, domain: &mut (impl Domain + ?Sized), asked: &Asked, now: Timestamp) -> Pose {
+    /// Makes probes and decides; only where no probe is left that helps are persons asked.
+    fn run<D: Domain + ?Sized>(
+        &self,
+        run: &mut Run<'_, D>,
+        calibration: Option<&Calibration>,
+    ) -> Result<(Case, Decision), GateError> {
+        let (all, probes) = (&run.pose.request.probes, &run.pose.probes);
+        let of_system = (0..probes.len()).filter(|at| !probes[*at].of_person);
+        let of_system: Vec<usize> = of_system.collect();
+        run.request.probes = of_system.iter().map(|at| all[*at].clone()).collect();
+        let (mut case, mut decision) = run.probe(&of_system, calibration)?;
+        if of_system.len() < probes.len() && decision.record().decision != DecisionKind::Commit {
+            let everything: Vec<usize> = (0..probes.len()).collect();
+            run.request.probes.clone_from(all);
+            (case, decision) = run.probe(&everything, calibration)?;
+        }
+        if self.lacks_authority(run.pose, decision.record()) {
+            run.request.authority_missing = true;
+            case = Case::new(run.request.clone())?;
+            decision = case.decide(calibration);
+        }
+        Ok((case, decision))
+    }
+
+    fn pose(
+        &self,
+        domain: &mut (impl Domain + ?Sized),
+        asked: &Asked,
+        now: Timestamp,
+    ) -> Result<Pose, DomainError> {
+        let frame = domain.frame(now)?;
         let mut pose = Pose {
             request: Request {
                 id: Some(asked.id.clone()),
                 stratum: asked.stratum.clone(),
-                actions: Vec::new(),
+                actions: pose::actions(&frame, domain.family()),
                 worlds: Vec::new(),
                 hard_evidence: Vec::new(),
                 probes: Vec::new(),
@@ -231,15 +256,10 @@ impl Gate {
             judged: 0,
             error: None,
         };
-        let framed = domain.frame(now).map_err(Fallen::from);
-        let posed = framed.and_then(|frame| {
-            pose.request.actions = pose::actions(&frame, domain.family());
-            self.fill(&mut pose, &frame)
-        });
-        if let Err(error) = posed {
+        if let Err(error) = self.fill(&mut pose, &frame) {
             pose.error = Some(error);
         }
-        pose
+        Ok(pose)
     }
 
     fn fill(&self, pose: &mut Pose, frame: &Frame) -> Result<(), Fallen> {
@@ -324,87 +344,6 @@ impl Asked {
     }
 }
 
-/// Makes probes until the controller wants none, or one that only a person can answer.
-fn probe(
-    domain: &mut (impl Domain + ?Sized),
-    pose: &Pose,
-    request: &mut Request,
-    calibration: Option<&Calibration>,
-    failed: &mut Vec<(String, String)>,
-) -> Result<(), GateError> {
-    let case = Case::new(request.clone())?;
-    let mut memory = Workspace::default();
-    let mut controller = case.controller(calibration, &mut memory);
-    let begun = Instant::now();
-    let limit = request.settings.max_steps;
-    while let Step::Probe(choice) = controller.next_step() {
-        if limit.is_some_and(|limit| millis(begun.elapsed()) >= limit) {
-            request.elapsed_steps = limit.unwrap_or_default();
-            return Ok(());
-        }
-        let (posed, declared) = (&pose.probes[choice.probe], &request.probes[choice.probe]);
-        let answer = domain.make(posed.offered);
-        if answer == Answer::NotYet {
-            return Ok(());
-        }
-        let outcome = posed.outcome(&answer);
-        if let (None, Answer::Failed(reason)) = (outcome, &answer) {
-            failed.push((declared.id.clone(), reason.clone()));
-        }
-        // A report that is refused makes the controller escalate with that reason.
-        let _ = match outcome {
-            Some(outcome) => controller.observe(choice.probe, outcome),
-            None => controller.probe_failed(choice.probe),
-        };
-        request
-            .observed
-            .push(posed.observation(&declared.id, outcome));
-    }
-    Ok(())
-}
-
-fn governing<'c>(calibration: UsedCalibration<'c>, request: &Request) -> Governing<'c> {
-    match calibration {
-        UsedCalibration::None => Governing::Calibration(None),
-        UsedCalibration::One(one) => Governing::Calibration(Some(Cow::Borrowed(one))),
-        UsedCalibration::ByStratum(all) => {
-            let stratum = request.stratum.as_ref();
-            match stratum.map(|stratum| all.calibration(stratum)) {
-                Some(Ok(one)) => Governing::Calibration(Some(Cow::Owned(one))),
-                Some(Err(_)) | None => Governing::Nothing,
-            }
-        }
-    }
-}
-
-/// The record of a decision that cannot be taken: no calibration is for it, or the way to its worlds failed.
-fn fall_back(
-    case: &Case,
-    calibration: UsedCalibration<'_>,
-    governing: &Governing<'_>,
-    fault: Option<ReportedFault>,
-) -> DecisionRecord {
-    let governed = match (governing, calibration) {
-        (Governing::Nothing, UsedCalibration::ByStratum(all)) => {
-            return case.decide_among(all).record().clone();
-        }
-        (Governing::Nothing, _) => None,
-        (Governing::Calibration(calibration), _) => calibration.as_deref(),
-    };
-    let mut memory = Workspace::default();
-    let mut controller = case.controller(governed, &mut memory);
-    controller.fail(fault.map_or(Fault::Inconsistent, Fault::from));
-    match case.record(governed, &mut controller) {
-        Ok(record) => record,
-        // Not possible for a controller that was just started from this case; and without worlds it escalates too.
-        Err(_) => case.decide(governed).record().clone(),
-    }
-}
-
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

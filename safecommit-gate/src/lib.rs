@@ -55,7 +55,4 @@ pub use policy::{
     SafetyTable,
 };
 pub use score::{ScoreTermError, ScoreWeights, Terms};
-pub use support::{
-    Belief, BeliefError, Cut, Exclusion, Impossible, ProposedWorld, Region, Regions, Support,
-    SupportError,
-};
+pub use support::{Belief, BeliefError, Cut, Exclusion, Impossible, Region, Regions, SupportError};

@@ -1,9 +1,9 @@
 //! From what is believed of each fact to the proposed worlds, best first.
 
 mod belief;
-mod enumerate;
+mod error;
 mod regions;
 
 pub use belief::{Belief, BeliefError, Exclusion, Impossible};
-pub use enumerate::{Cut, ProposedWorld, Support, SupportError};
+pub use error::{Cut, SupportError};
 pub use regions::{Region, Regions};

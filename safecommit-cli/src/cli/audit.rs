@@ -59,12 +59,12 @@ pub(crate) struct ReplayArguments {
 
 /// Attribute failures to their causes, given what turned out to be true, and estimate beta.
 ///
-/// A label is a JSON object a line: the name of a decision, and the true world, the actions that were
-/// safe, or both, as in {"decision": "d-1", "safe_actions": ["delete-1"]}. Causes are the proposal (the true
-/// world was not among the worlds), the calibration (its score was above the threshold), evidence
-/// (it was removed wrongly), the safety map (it was retained, and an unsafe action certified) and the probe
-/// policy (probing ended before it was resolved which action is safe). Beta is how often the
-/// true world, or a world with just its safe actions, was not proposed.
+/// A label is a JSON object a line: the name of a decision, and the true world, facts of it, or the actions that
+/// were safe, as in {"decision": "d-1", "true_facts": {"kind": "link"}, "safe_actions": []}. Causes are the
+/// proposal (the true world was not among the worlds), the calibration (its score was above the threshold),
+/// evidence (it was removed wrongly), the safety map (it was retained, and an unsafe action certified) and the
+/// probe policy (probing ended before it was resolved which action is safe). Beta is how often the true world,
+/// or a world with just its safe actions, was not proposed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct DiagnoseArguments {

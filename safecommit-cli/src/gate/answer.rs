@@ -112,71 +112,127 @@ impl Answer {
         }
     }
 
-    /// The verdict on the first line, then the effect and what the names stand for, then the record.
+    /// The verdict on the first line, then what became of it, what it rests on, and what was found. Names may come from
+    /// the request, so each is made harmless to a terminal.
     pub(crate) fn human(&self) -> String {
-        let record = human::render(&self.record);
-        let (verdict, rest) = record.split_once('\n').unwrap_or((&record, ""));
-        let mut text = format!("{verdict}\n");
-        let mut line = |line: String| text.push_str(&format!("{line}\n"));
+        let mut text = String::new();
+        for part in [
+            self.head(),
+            self.basis(),
+            list(
+                "what stands in the way, by plausible world:",
+                self.blocked
+                    .iter()
+                    .map(|blocked| (&blocked.world, &blocked.why)),
+            ),
+            human::observed(&self.record),
+            list(
+                "probes that said nothing:",
+                self.failed_probes
+                    .iter()
+                    .map(|failed| (&failed.probe, &failed.reason)),
+            ),
+            self.worlds(),
+            human::threshold(&self.record),
+            human::bound(&self.record.bound),
+        ] {
+            if !part.is_empty() {
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                text.push_str(part.trim_end());
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    fn head(&self) -> String {
+        let verdict = human::verdict(&self.record);
+        let mut text = verdict.lines().next().unwrap_or_default().to_owned();
         match &self.effect {
-            Some(Effect::Entry(entry)) => line(format!(
-                "effect: done; `safecommit restore {entry}` undoes it"
-            )),
-            Some(Effect::Failed(reason)) => line(format!("effect: FAILED: {}", one_line(reason))),
+            Some(Effect::Entry(entry)) => {
+                let _ = write!(
+                    text,
+                    "\neffect: done; `safecommit restore {entry}` undoes it"
+                );
+            }
+            Some(Effect::Failed(reason)) => {
+                let _ = write!(text, "\neffect: FAILED: {}", one_line(reason));
+            }
             None if self.record.decision == DecisionKind::Commit => {
-                line("effect: none, --execute was not given".to_owned());
+                text.push_str("\neffect: none, --execute was not given");
             }
             None => {}
         }
-        line(format!(
-            "decision: {}, record {} of the audit log",
-            one_line(&self.decision),
+        let decision = one_line(&self.decision);
+        let _ = write!(
+            text,
+            "\ndecision: {decision}, record {} of the audit log",
             self.sequence
-        ));
+        );
         if let Some(question) = &self.question {
-            line(format!(
-                "question `{}`: {}",
+            let (id, asked) = (
                 one_line(&question.clarification),
-                one_line(&question.question)
-            ));
+                one_line(&question.question),
+            );
+            let _ = write!(text, "\nquestion `{id}`: {asked}");
         }
         if let Some(error) = &self.error {
-            line(format!("error: {}", one_line(error)));
+            let _ = write!(text, "\nerror: {}", one_line(error));
         }
         for named in &self.actions {
-            let refused = named.refused.as_deref();
-            let refused =
-                refused.map(|reason| format!(" (cannot be carried out: {})", one_line(reason)));
-            line(format!(
-                "  {}: {}{}",
+            let _ = write!(
+                text,
+                "\n  {}: {}",
                 one_line(&named.id),
-                one_line(&named.action),
-                refused.unwrap_or_default()
-            ));
-        }
-        let mut list = |title: &str, lines: Vec<String>| {
-            if !lines.is_empty() {
-                let _ = write!(text, "\n{title}\n");
-                for line in lines {
-                    let _ = writeln!(text, "  {line}");
-                }
+                one_line(&named.action)
+            );
+            if let Some(reason) = &named.refused {
+                let _ = write!(text, " (cannot be carried out: {})", one_line(reason));
             }
-        };
-        let blocked = self.blocked.iter();
-        list(
-            "what stands in the way, by plausible world:",
-            blocked
-                .map(|blocked| format!("{}: {}", one_line(&blocked.world), one_line(&blocked.why)))
-                .collect(),
-        );
-        let failed = self.failed_probes.iter();
-        list(
-            "probes that said nothing:",
-            failed
-                .map(|failed| format!("{}: {}", one_line(&failed.probe), one_line(&failed.reason)))
-                .collect(),
-        );
-        text.push_str(rest);
+        }
         text
+    }
+
+    /// The certificate of a commit, the reason of a fallback.
+    fn basis(&self) -> String {
+        match &self.record.certificate {
+            None => human::basis(&self.record),
+            Some(certificate) => {
+                let worlds = certificate.safe_in.iter().map(|world| one_line(world));
+                let worlds: Vec<String> = worlds.collect();
+                format!(
+                    "certificate: `{}` is safe in every plausible world:\n  {}",
+                    one_line(&certificate.action),
+                    worlds.join("\n  ")
+                )
+            }
+        }
+    }
+
+    fn worlds(&self) -> String {
+        let stand = |fate| {
+            let worlds = self.record.worlds.iter();
+            worlds.filter(|world| world.fate == fate).count()
+        };
+        format!(
+            "worlds: {} proposed, {} refuted by answers, {} above the threshold, {} plausible",
+            self.record.worlds.len(),
+            stand(WorldFate::Refuted),
+            stand(WorldFate::AboveThreshold),
+            stand(WorldFate::Plausible),
+        )
+    }
+}
+
+fn list<'l>(title: &str, lines: impl Iterator<Item = (&'l String, &'l String)>) -> String {
+    let lines: Vec<String> = lines
+        .map(|(name, said)| format!("\n  {}: {}", one_line(name), one_line(said)))
+        .collect();
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("{title}{}", lines.concat())
     }
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::evidence::{About, BeliefRule, EvidenceSet, SourceKind, Trust, is_possible};
+use crate::evidence::{About, BeliefRule, EvidenceSet, Trust, is_possible};
 use crate::execute::TargetPath;
 use crate::fact::{Fact, FactError, Facts};
 use crate::files::file_facts;
@@ -85,8 +85,9 @@ impl Known {
         let mut facts = Vec::with_capacity(targets.len() * FACTS.len());
         let mut known = Self::default();
         for (number, target) in targets.iter().enumerate() {
-            let entities = entities_of(&target.path, workspace, evidence);
-            let memory = known_since(&entities, evidence, now);
+            let is_target = |named: &TargetPath| *named == target.path;
+            let entities = entities_of(&is_target, workspace, evidence);
+            let memory = known_since(&target.path, workspace, evidence, now);
             known.memories.push(memory);
             for (fact, (attribute, _, hazards)) in of_files.as_slice().iter().zip(FACTS) {
                 let name = format!("{}{}", fact.name(), suffix(number, '_'));
@@ -127,8 +128,12 @@ impl Known {
     }
 }
 
-/// The names that evidence has for a target: any spelling of its path, from the workspace or absolute.
-fn entities_of<'e>(path: &TargetPath, workspace: &str, evidence: &'e EvidenceSet) -> Vec<&'e str> {
+/// The names that evidence has for some paths: any spelling, from the workspace or absolute.
+fn entities_of<'e>(
+    is_meant: &impl Fn(&TargetPath) -> bool,
+    workspace: &str,
+    evidence: &'e EvidenceSet,
+) -> Vec<&'e str> {
     let names = evidence
         .records()
         .iter()
@@ -138,7 +143,7 @@ fn entities_of<'e>(path: &TargetPath, workspace: &str, evidence: &'e EvidenceSet
             let below = entity
                 .strip_prefix(workspace)
                 .and_then(|rest| rest.strip_prefix('/'));
-            TargetPath::new(below.unwrap_or(entity)).is_ok_and(|named| named == *path)
+            TargetPath::new(below.unwrap_or(entity)).is_ok_and(|named| is_meant(&named))
         })
         .collect();
     entities.sort_unstable();
@@ -148,24 +153,33 @@ fn entities_of<'e>(path: &TargetPath, workspace: &str, evidence: &'e EvidenceSet
 
 /// When what is known of a target was so, to compare with the times of its changes; `None` if no evidence names it.
 ///
-/// That is the earliest time that any record of it goes back to, unless the host, the person or the policy named it later
-/// without anything less trusted having a part in that. A record with impossible times goes back to the beginning: any
-/// change then counts as one since.
-fn known_since(entities: &[&str], evidence: &EvidenceSet, now: Timestamp) -> Option<Timestamp> {
-    let records = evidence
-        .records()
-        .iter()
-        .filter(|record| entities.contains(&record.proposition().entity()));
+/// That is the earliest time that any record of it, of a directory that it is in or of something in it goes back to,
+/// unless the host, the person or the policy named the target itself later without anything less trusted having a part
+/// in that. A record with impossible times goes back to the beginning: any change then counts as one since.
+fn known_since(
+    path: &TargetPath,
+    workspace: &str,
+    evidence: &EvidenceSet,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let related = |named: &TargetPath| named.is_or_is_in(path) || path.is_or_is_in(named);
+    let (related, itself) = (
+        entities_of(&related, workspace, evidence),
+        entities_of(&|named: &TargetPath| named == path, workspace, evidence),
+    );
     let (mut earliest, mut confirmed): (Option<Timestamp>, Option<Timestamp>) = (None, None);
-    for record in records {
-        let id = record.id();
+    for record in evidence.records() {
+        let (id, entity) = (record.id(), record.proposition().entity());
+        if !related.contains(&entity) {
+            continue;
+        }
         let possible = is_possible(evidence, id, now);
         let since = match evidence.age_of(id, now) {
             Some(age) if possible => now.checked_sub(age).unwrap_or(Timestamp::UNIX_EPOCH),
             _ => Timestamp::UNIX_EPOCH,
         };
-        let of_host = record.source().kind() != SourceKind::Memory;
-        if possible && of_host && evidence.trust_of(id) >= Some(Trust::Observation) {
+        let of_host = evidence.trust_of(id) >= Some(Trust::Observation);
+        if possible && of_host && itself.contains(&entity) {
             confirmed = confirmed.max(Some(since));
         }
         earliest = Some(earliest.map_or(since, |earliest| earliest.min(since)));

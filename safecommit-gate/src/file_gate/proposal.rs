@@ -1,12 +1,14 @@
-//! What an agent proposes, as it is written, and its check.
+//! What an agent proposes, as it is written.
+
+mod check;
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::evidence::{DerivationError, EvidenceRecord, EvidenceSet, RecordJsonError, SourceKind};
-use crate::execute::{ActionError, Content, FileAction, TargetPath};
+use crate::evidence::{DerivationError, EvidenceSet, RecordJsonError};
+use crate::execute::{ActionError, FileAction, TargetPath};
 use crate::files::FileQuestion;
 
 /// A proposal as it is written: candidate actions on files, candidate probes, evidence. Fields that are not declared are
@@ -190,136 +192,6 @@ pub enum FileProposalProblem {
     NoEvidence(String),
 }
 
-type Checked<T> = Result<T, FileProposalError>;
-
-fn at<P: Into<FileProposalProblem>>(
-    path: impl Into<String>,
-) -> impl FnOnce(P) -> FileProposalError {
-    let path = path.into();
-    move |problem| FileProposalError {
-        path,
-        problem: problem.into(),
-    }
-}
-
-impl FileProposal {
-    /// Checks a proposal, with more evidence from elsewhere.
-    ///
-    /// # Errors
-    ///
-    /// [`FileProposalError`] with the field at fault: for a path that is no target, a field that is missing or that the
-    /// action does not have, unknown probes, facts, evidence.
-    pub fn check(
-        self,
-        more: impl IntoIterator<Item = EvidenceRecord>,
-    ) -> Result<FileRequest, FileProposalError> {
-        if self.decision.is_empty() {
-            return Err(at("decision")(FileProposalProblem::EmptyName));
-        }
-        if self.actions.is_empty() {
-            return Err(at("actions")(FileProposalProblem::NoAction));
-        }
-        let actions = self.actions.iter().enumerate();
-        let actions = actions
-            .map(|(number, candidate)| candidate.check(&format!("actions[{number}]")))
-            .collect::<Checked<Vec<_>>>()?;
-        let clarifications = check_clarifications(self.clarifications, &actions)?;
-        let mut records: Vec<EvidenceRecord> = more.into_iter().collect();
-        for (number, record) in self.evidence.iter().enumerate() {
-            let path = || format!("evidence[{number}]");
-            let record = EvidenceRecord::from_json(record.get()).map_err(at(path()))?;
-            let kind = record.source().kind();
-            if !matches!(kind, SourceKind::Memory | SourceKind::Tool) {
-                let problem = FileProposalProblem::SpeaksFor(kind.name());
-                return Err(at(path() + ".source")(problem));
-            }
-            records.push(record);
-        }
-        let evidence = EvidenceSet::new(records).map_err(at("evidence"))?;
-        for (number, id) in self.uses.iter().enumerate() {
-            if evidence.get(id).is_none() {
-                let problem = FileProposalProblem::NoEvidence(id.clone());
-                return Err(at(format!("uses[{number}]"))(problem));
-            }
-        }
-        Ok(FileRequest {
-            decision: self.decision,
-            tool: self.tool.unwrap_or_default(),
-            actions,
-            probes: check_probes(self.probes)?,
-            clarifications,
-            answers: Vec::new(),
-            uses: self.uses,
-            evidence,
-            authority_missing: self.authority_missing,
-            fresh_evidence_expected: self.fresh_evidence_expected,
-        })
-    }
-}
-
-impl FileCandidate {
-    fn check(&self, path: &str) -> Checked<(FileAction, f64)> {
-        let name = self.action.name();
-        let field = |field: &str| format!("{path}.{field}");
-        let target = |text: &str, of: &str| TargetPath::new(text).map_err(at(field(of)));
-        let foreign = |given: bool, name_of: &'static str| {
-            let problem = FileProposalProblem::Foreign {
-                action: name,
-                field: name_of,
-            };
-            if given {
-                Err(at(field(name_of))(problem))
-            } else {
-                Ok(())
-            }
-        };
-        let needs = |name_of: &'static str| {
-            let problem = FileProposalProblem::Needs {
-                action: name,
-                field: name_of,
-            };
-            at(field(name_of))(problem)
-        };
-        if !self.reward.is_finite() {
-            return Err(at(field("reward"))(FileProposalProblem::NotFinite(
-                self.reward,
-            )));
-        }
-        let is_move = self.action == FileActionName::Move;
-        let has_content = matches!(
-            self.action,
-            FileActionName::Overwrite | FileActionName::Write
-        );
-        foreign(self.to.is_some() && !is_move, "to")?;
-        foreign(self.content.is_some() && !has_content, "content")?;
-        let content = || {
-            let text = self.content.as_ref().ok_or_else(|| needs("content"))?;
-            Ok(Content::new(text.as_bytes()))
-        };
-        let at_path = target(&self.path, "path")?;
-        let action = match self.action {
-            FileActionName::Delete => FileAction::Delete { path: at_path },
-            FileActionName::Overwrite => FileAction::Overwrite {
-                path: at_path,
-                content: content()?,
-            },
-            FileActionName::Write => FileAction::Write {
-                path: at_path,
-                content: content()?,
-            },
-            FileActionName::Move => {
-                let to = self.to.as_ref().ok_or_else(|| needs("to"))?;
-                FileAction::Move {
-                    from: at_path,
-                    to: target(to, "to")?,
-                }
-            }
-        };
-        action.check().map_err(at(field("to")))?;
-        Ok((action, self.reward))
-    }
-}
-
 impl FileActionName {
     /// `delete`, `overwrite`, `move` or `write`.
     #[must_use]
@@ -347,7 +219,7 @@ impl FileRequest {
     ) -> Result<Self, FileProposalError> {
         for answer in answers {
             let path = format!("answers[{}]", self.answers.len());
-            check_answer(&answer, &self.clarifications, &self.answers, &path)?;
+            check::check_answer(&answer, &self.clarifications, &self.answers, &path)?;
             self.answers.push(answer);
         }
         Ok(self)
@@ -369,106 +241,6 @@ impl FileRequest {
     pub fn evidence(&self) -> &EvidenceSet {
         &self.evidence
     }
-}
-
-fn check_probes(names: Option<Vec<String>>) -> Checked<Vec<FileQuestion>> {
-    let Some(names) = names else {
-        return Ok(FileQuestion::ALL.to_vec());
-    };
-    let mut questions = Vec::with_capacity(names.len());
-    for (number, name) in names.into_iter().enumerate() {
-        let known = FileQuestion::ALL
-            .into_iter()
-            .find(|question| question.name() == name);
-        let path = format!("probes[{number}]");
-        match known {
-            Some(question) if questions.contains(&question) => {
-                return Err(at(path)(FileProposalProblem::Twice(name)));
-            }
-            Some(question) => questions.push(question),
-            None => return Err(at(path)(FileProposalProblem::NoProbe(name))),
-        }
-    }
-    Ok(questions)
-}
-
-fn check_clarifications(
-    asked: Vec<Clarification>,
-    actions: &[(FileAction, f64)],
-) -> Checked<Vec<(Clarification, TargetPath)>> {
-    let mut checked: Vec<(Clarification, TargetPath)> = Vec::with_capacity(asked.len());
-    for (number, clarification) in asked.into_iter().enumerate() {
-        let field = |field: &str| format!("clarifications[{number}].{field}");
-        let id = &clarification.id;
-        if id.is_empty() {
-            return Err(at(field("id"))(FileProposalProblem::EmptyName));
-        }
-        // The names of probes of files are `status` and `status-2`.
-        let base = id.rsplit_once('-').map_or(id.as_str(), |(base, _)| base);
-        let of_files = FileQuestion::ALL
-            .iter()
-            .any(|question| [id.as_str(), base].contains(&question.name()));
-        if of_files || checked.iter().any(|(other, _)| other.id == *id) {
-            return Err(at(field("id"))(FileProposalProblem::Twice(id.clone())));
-        }
-        let path = TargetPath::new(&clarification.path).map_err(at(field("path")))?;
-        if !actions
-            .iter()
-            .any(|(action, _)| action.paths().any(|of_action| *of_action == path))
-        {
-            return Err(at(field("path"))(FileProposalProblem::NoTarget(
-                path.to_string(),
-            )));
-        }
-        if clarification.reveals.is_empty() {
-            return Err(at(field("reveals"))(FileProposalProblem::RevealsNothing));
-        }
-        for (place, fact) in clarification.reveals.iter().enumerate() {
-            if super::facts::values_of(fact).is_none() {
-                let problem = FileProposalProblem::Fact(format!("`{fact}` is no fact of files"));
-                return Err(at(format!("{}[{place}]", field("reveals")))(problem));
-            }
-        }
-        checked.push((clarification, path));
-    }
-    Ok(checked)
-}
-
-fn check_answer(
-    answer: &ClarificationAnswer,
-    asked: &[(Clarification, TargetPath)],
-    before: &[ClarificationAnswer],
-    path: &str,
-) -> Checked<()> {
-    let id = &answer.clarification;
-    let named = asked
-        .iter()
-        .find(|(clarification, _)| clarification.id == *id);
-    let Some((clarification, _)) = named else {
-        let problem = FileProposalProblem::NoClarification(id.clone());
-        return Err(at(format!("{path}.clarification"))(problem));
-    };
-    if before.iter().any(|other| other.clarification == *id) {
-        return Err(at(format!("{path}.clarification"))(
-            FileProposalProblem::Twice(id.clone()),
-        ));
-    }
-    for fact in &clarification.reveals {
-        if !answer.found.contains_key(fact) {
-            let problem = FileProposalProblem::Fact(format!("the answer does not say `{fact}`"));
-            return Err(at(format!("{path}.found"))(problem));
-        }
-    }
-    for (fact, value) in &answer.found {
-        let known = super::facts::values_of(fact);
-        if !known.is_some_and(|values| values.contains(&value.as_str())) {
-            let problem = FileProposalProblem::Fact(format!(
-                "`{value}` is no value of a fact `{fact}` of files"
-            ));
-            return Err(at(format!("{path}.found.{fact}"))(problem));
-        }
-    }
-    Ok(())
 }
 
 fn questions() -> String {

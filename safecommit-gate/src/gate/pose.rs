@@ -80,6 +80,8 @@ pub(super) fn actions(frame: &Frame, family: &str) -> Vec<ActionProposal> {
 pub(super) struct Posed {
     /// Its position in the frame.
     pub(super) offered: usize,
+    /// Whether a person is asked.
+    pub(super) of_person: bool,
     /// The facts that it reveals and on which some candidate's safety depends.
     facts: Vec<Fact>,
     /// The names of its outcomes.
@@ -174,6 +176,7 @@ impl Posed {
         Ok(Some((
             Self {
                 offered,
+                of_person: probe.question.is_some(),
                 facts: known,
                 outcomes,
             },

@@ -221,9 +221,4 @@ impl Impossible {
             other: find(other)?,
         })
     }
-
-    pub(super) fn holds_in(&self, positions: &[u8]) -> bool {
-        let is = |(at, value): (usize, u8)| positions.get(at) == Some(&value);
-        is(self.one) && is(self.other)
-    }
 }

@@ -6,7 +6,7 @@ mod split;
 use std::sync::Arc;
 
 use super::belief::{Belief, Impossible};
-use super::enumerate::{Cut, SupportError};
+use super::error::{Cut, SupportError};
 use crate::fact::Facts;
 use crate::policy::{Judge, SafetyMap};
 use crate::score::ScoreWeights;

@@ -7,6 +7,7 @@
 
 mod answers;
 mod bad_input;
+mod beliefs;
 mod plain;
 mod random;
 mod shipped;

@@ -7,7 +7,7 @@ use safecommit_conformal::Score;
 use smallvec::SmallVec;
 
 use super::super::belief::{Belief, Impossible};
-use super::super::enumerate::{Cut, SupportError};
+use super::super::error::{Cut, SupportError};
 use crate::cube::{Cube, MOST_VALUES, bit};
 use crate::fact::{Assignment, Facts};
 use crate::policy::{Judge, Part, Reason, Verdict};

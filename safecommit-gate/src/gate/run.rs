@@ -1,0 +1,73 @@
+//! The probes of a decision, one after the other.
+
+use std::time::{Duration, Instant};
+
+use safecommit_conformal::Calibration;
+use safecommit_core::{Case, Decision, Request, Step, Workspace};
+
+use super::{GateError, Pose};
+use crate::domain::{Answer, Domain};
+
+/// A decision in progress.
+pub(super) struct Run<'r, D: ?Sized> {
+    pub(super) domain: &'r mut D,
+    pub(super) pose: &'r Pose,
+    /// The request with what was found so far.
+    pub(super) request: Request,
+    pub(super) begun: Instant,
+    pub(super) probing: Duration,
+    /// Why probes failed, by their names.
+    pub(super) failed: Vec<(String, String)>,
+}
+
+impl<D: Domain + ?Sized> Run<'_, D> {
+    /// Makes probes until the controller wants none, or one that nobody answers yet, and decides. `posed` are those of the
+    /// request, by their positions in the pose.
+    pub(super) fn probe(
+        &mut self,
+        posed: &[usize],
+        calibration: Option<&Calibration>,
+    ) -> Result<(Case, Decision), GateError> {
+        let case = Case::new(self.request.clone())?;
+        let mut memory = Workspace::default();
+        let mut controller = case.controller(calibration, &mut memory);
+        let limit = self.request.settings.max_steps;
+        while let Step::Probe(choice) = controller.next_step() {
+            if limit.is_some_and(|limit| millis(self.begun.elapsed()) >= limit) {
+                self.request.elapsed_steps = limit.unwrap_or_default();
+                break;
+            }
+            let posed = &self.pose.probes[posed[choice.probe]];
+            let begun = Instant::now();
+            let answer = self.domain.make(posed.offered);
+            self.probing += begun.elapsed();
+            if answer == Answer::NotYet {
+                break;
+            }
+            let name = &self.request.probes[choice.probe].id;
+            let outcome = posed.outcome(&answer);
+            match &answer {
+                Answer::Failed(reason) => self.failed.push((name.clone(), reason.clone())),
+                _ if outcome.is_none() => {
+                    let reason = "it left open what it should reveal".to_owned();
+                    self.failed.push((name.clone(), reason));
+                }
+                _ => {}
+            }
+            // A report that is refused makes the controller escalate with that reason.
+            let _ = match outcome {
+                Some(outcome) => controller.observe(choice.probe, outcome),
+                None => controller.probe_failed(choice.probe),
+            };
+            let observation = posed.observation(name, outcome);
+            self.request.observed.push(observation);
+        }
+        let case = Case::new(self.request.clone())?;
+        let decision = case.decide(calibration);
+        Ok((case, decision))
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
