@@ -32,7 +32,8 @@ use safety::Classes;
 /// Scores are frozen when the worlds are proposed and a truthful answer removes false worlds alone, so
 /// under *any* rule and any stopping an unsafe commit is contained in "the true world was never proposed,
 /// or its score lies above the threshold", and P(unsafe commit) <= alpha + beta (Proposition 1 and Eq. 7
-/// of Akewar and Ranjan, arXiv:2608.04289). [`crate::Verification`] keeps its own rules.
+/// of Akewar and Ranjan, arXiv:2608.04289). [`crate::Verification`] keeps its own rules, but for
+/// [`Self::SafetyInformation`], which also says how a certificate is checked past the threshold.
 ///
 /// Ties, that is differences of at most [`SCORE_TOLERANCE`], go to the probe that stands first.
 ///
@@ -174,6 +175,8 @@ pub(crate) struct State<'a> {
     pub(crate) retained: &'a Retained,
     /// How many reports came in.
     pub(crate) reports: usize,
+    /// The score that a probe has to exceed, in the unit of the rule: eta, or the price of a verification.
+    pub(crate) stop: f64,
 }
 
 /// Reusable memory of the rules.
@@ -230,11 +233,40 @@ pub(crate) fn choose(
             ProbeRule::Random,
         ),
     };
+    valued(state, scan, probe, rule)
+}
+
+/// The probe that checks the certificate of `action` against the worlds left, if any is worth making: by what it tells
+/// about whether the action is safe under [`Probing::SafetyInformation`], else by the shrinkage of the certificate.
+///
+/// `Err` with the probe whose score is not a number.
+pub(crate) fn verify(
+    state: &State<'_>,
+    scan: &mut Scan,
+    planner: &mut Planner,
+    action: usize,
+    may_be_made: impl Fn(usize, &Probe) -> bool,
+) -> Result<Option<ProbeChoice>, usize> {
+    if state.settings.probing() == Probing::SafetyInformation {
+        let probe = safety::about(state, scan, &mut planner.classes, action, may_be_made)?;
+        return valued(state, scan, probe, ProbeRule::SafetyInformation);
+    }
+    let best = best_probe(state.problem, state.retained, scan, may_be_made)?;
+    Ok(best.filter(|choice| choice.score > stopping_score(state)))
+}
+
+/// The choice of a probe with its expected shrinkage.
+fn valued(
+    state: &State<'_>,
+    scan: &mut Scan,
+    probe: Option<usize>,
+    rule: ProbeRule,
+) -> Result<Option<ProbeChoice>, usize> {
     let Some(probe) = probe else {
         return Ok(None);
     };
-    scan.prepare(problem, retained);
-    let choice = scan.value(problem, retained, probe);
+    scan.prepare(state.problem, state.retained);
+    let choice = scan.value(state.problem, state.retained, probe);
     if choice.score.is_nan() {
         return Err(probe);
     }
@@ -243,7 +275,7 @@ pub(crate) fn choose(
 
 /// At this score or less a probe is not worth making.
 fn stopping_score(state: &State<'_>) -> f64 {
-    state.settings.eta() + SCORE_TOLERANCE
+    state.stop + SCORE_TOLERANCE
 }
 
 /// How many probes may still be made.

@@ -53,9 +53,13 @@ pub enum Verification {
     /// Looks past the threshold: as long as the certified action is not safe in every proposed world that
     /// is left, makes the probe with the largest expected certificate shrinkage (Eq. 12) *over those
     /// worlds*, if that is worth its cost.
+    ///
+    /// That shrinkage is zero for every probe where some world allows no action at all, and then nothing is
+    /// verified. Under [`Probing::SafetyInformation`] the probe is made that tells most about whether the certified
+    /// action is safe, I(S; Y) / c for S that it is, in nats per unit cost.
     WholeSupport {
-        /// Shrinkage per unit cost that a probe has to exceed: finite, at least zero. At zero every probe
-        /// that can help is made; a larger price spends fewer probes.
+        /// What a probe has to exceed, per unit cost, as shrinkage or in nats: finite, at least zero. At zero
+        /// every probe that can help is made; a larger price spends fewer probes.
         price: f64,
     },
 }

@@ -84,6 +84,7 @@ impl Controller<'_> {
             settings: self.settings,
             retained: &workspace.retained,
             reports: workspace.history.len(),
+            stop: self.settings.eta(),
         };
         let affords = |position: usize, probe: &Probe| !made[position] && purse.buys(probe);
         let chosen = if affordable {

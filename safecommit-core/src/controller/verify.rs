@@ -4,9 +4,9 @@ use super::Controller;
 use crate::action::Reversibility;
 use crate::fallback::{Fault, Reason};
 use crate::probe::Kind;
-use crate::probing::ProbeRule;
+use crate::probing::{self, ProbeRule, State};
 use crate::settings::Verification;
-use crate::shrinkage::{ProbeChoice, Purpose, SCORE_TOLERANCE, best_probe};
+use crate::shrinkage::{ProbeChoice, Purpose, SCORE_TOLERANCE};
 
 impl Controller<'_> {
     /// The probe to make before the certified `action` is committed; `None` to commit it now.
@@ -52,8 +52,8 @@ impl Controller<'_> {
         })
     }
 
-    /// The probe with the largest expected shrinkage over every world left, plausible or not, if that is
-    /// worth more than `price`; none if the action is safe in all of them.
+    /// The probe that tells most, or shrinks most, over every world left, plausible or not, if that is worth more than
+    /// `price`; none if the action is safe in all of them.
     fn probe_past_the_threshold(
         &mut self,
         action: usize,
@@ -67,16 +67,20 @@ impl Controller<'_> {
             return Ok(None);
         }
         unrefuted.weigh(problem, self.settings.temperature());
-        let made = &workspace.made;
-        let best = best_probe(
+        let state = State {
             problem,
-            unrefuted,
-            &mut workspace.scan,
-            |position, probe| !made[position] && purse.buys(probe),
-        )
-        .map_err(|probe| Reason::Error(Fault::ProbeScore { probe }))?;
-        let worth_it = best.filter(|choice| choice.score > price + SCORE_TOLERANCE);
-        Ok(worth_it.map(|choice| ProbeChoice {
+            settings: self.settings,
+            retained: unrefuted,
+            reports: workspace.history.len(),
+            stop: price,
+        };
+        let made = &workspace.made;
+        let (scan, planner) = (&mut workspace.scan, &mut workspace.planner);
+        let best = probing::verify(&state, scan, planner, action, |position, probe| {
+            !made[position] && purse.buys(probe)
+        });
+        let best = best.map_err(|probe| Reason::Error(Fault::ProbeScore { probe }))?;
+        Ok(best.map(|choice| ProbeChoice {
             purpose: Purpose::Verify,
             ..choice
         }))

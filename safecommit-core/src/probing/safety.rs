@@ -1,6 +1,8 @@
 //! [`Probing::SafetyInformation`](super::Probing::SafetyInformation): mutual information with what is safe,
 //! per unit cost.
 
+use std::cmp::Ordering;
+
 use super::information::{self, most_per_cost};
 use super::{ProbeRule, State};
 use crate::plausible::Retained;
@@ -33,7 +35,28 @@ pub(super) fn choose(
     Ok(chosen.map(|probe| (probe, ProbeRule::InformationGain)))
 }
 
-/// The retained worlds by signature (Eq. 8).
+/// The probe with the largest I(S; Y) / c, for S whether `action` is safe in the true world, if that is above the score
+/// at which the rule stops.
+///
+/// `Err` with the probe whose score is not a number.
+pub(super) fn about(
+    state: &State<'_>,
+    scan: &mut Scan,
+    classes: &mut Classes,
+    action: usize,
+    may_be_made: impl Fn(usize, &Probe) -> bool,
+) -> Result<Option<usize>, usize> {
+    let signatures = &state.retained.signatures;
+    classes.fill_by(state.problem, state.retained, |one, other| {
+        let safe = |row: u32| signatures.is_safe(row as usize, action);
+        safe(one).cmp(&safe(other))
+    });
+    most_per_cost(state, may_be_made, |probe| {
+        classes.information(state.problem, state.retained, scan, probe)
+    })
+}
+
+/// The retained worlds by signature (Eq. 8), or by what of it is asked about.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Classes {
     /// P(s) of each signature.
@@ -47,9 +70,25 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// Sorts the retained worlds, whose weights are fresh, into classes. O(K log K) for K worlds.
+    /// Sorts the retained worlds, whose weights are fresh, by signature.
     fn fill(&mut self, problem: &Problem, retained: &Retained) {
-        let (rows, signatures) = (retained.members.len(), &retained.signatures);
+        let signatures = &retained.signatures;
+        self.fill_by(problem, retained, |one, other| {
+            signatures
+                .row(one as usize)
+                .cmp(signatures.row(other as usize))
+        });
+    }
+
+    /// Sorts the retained worlds, whose weights are fresh, into classes of rows that compare equal. O(K log K) for K
+    /// worlds.
+    fn fill_by(
+        &mut self,
+        problem: &Problem,
+        retained: &Retained,
+        compare: impl Fn(u32, u32) -> Ordering,
+    ) {
+        let rows = retained.members.len();
         // Room for every world, so that a later decision of this size never allocates.
         self.mass.clear();
         self.mass.reserve(problem.worlds());
@@ -58,16 +97,13 @@ impl Classes {
         self.sorted.clear();
         self.sorted.reserve(problem.worlds());
         self.sorted.extend(0..rows as u32);
-        self.sorted.sort_unstable_by(|&one, &other| {
-            let words = |row: u32| signatures.row(row as usize);
-            // Sums are taken in this order, so it has to be one.
-            words(one).cmp(words(other)).then(one.cmp(&other))
-        });
+        // Sums are taken in this order, so it has to be one.
+        self.sorted
+            .sort_unstable_by(|&one, &other| compare(one, other).then(one.cmp(&other)));
         self.of_row.clear();
         self.of_row.reserve(problem.worlds());
         self.of_row.resize(rows, 0);
-        let same =
-            |one: &u32, next: &u32| signatures.row(*one as usize) == signatures.row(*next as usize);
+        let same = |one: &u32, next: &u32| compare(*one, *next).is_eq();
         for (class, worlds) in self.sorted.chunk_by(same).enumerate() {
             let mut mass = 0.0;
             for &row in worlds {
@@ -191,6 +227,7 @@ mod tests {
             settings: &Settings::default(),
             retained: &retained,
             reports: 0,
+            stop: 0.0,
         };
         let (mut scan, mut classes) = (Scan::default(), Classes::default());
         choose(&state, &mut scan, &mut classes, |_, _| true).unwrap()

@@ -8,4 +8,5 @@
 
 mod decisions;
 mod persons;
+mod simulation;
 mod support;
