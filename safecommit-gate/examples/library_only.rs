@@ -13,7 +13,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let folder = tempfile::tempdir()?;
     std::fs::create_dir(folder.path().join("results"))?;
-    std::fs::write(folder.path().join("notes"), "text")?;
     std::os::unix::fs::symlink("/usr/share", folder.path().join("latest"))?;
 
     let gate = Gate::new(SafetyPolicies::for_files()?);

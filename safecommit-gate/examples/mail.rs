@@ -32,10 +32,9 @@ const POLICIES: PolicyText<'_> = PolicyText {
     "#,
 };
 
-/// One message. In earnest, `frame` reads evidence and `make` asks a directory and a scanner.
-struct Mail {
-    found: [(&'static str, &'static str); 2],
-}
+/// What is true of a message: its recipient and its attachment. In earnest, `frame` reads evidence and `make` asks a
+/// directory and a scanner.
+struct Mail(&'static str, &'static str);
 
 impl Domain for Mail {
     fn family(&self) -> &str {
@@ -65,40 +64,37 @@ impl Domain for Mail {
     }
 
     fn make(&mut self, probe: usize) -> Answer {
-        match self.found.get(probe) {
-            Some((fact, value)) => Answer::Found(vec![((*fact).to_owned(), (*value).to_owned())]),
-            None => Answer::Failed("there is no such probe".to_owned()),
-        }
+        let (fact, value) = match probe {
+            0 => ("recipient", self.0),
+            _ => ("attachment", self.1),
+        };
+        Answer::Found(vec![(fact.to_owned(), value.to_owned())])
     }
 }
 
 /// A fact with its hazard, which is always proposed: a value that is not is in no world.
 fn fact(name: &str, usual: &str, hazard: &str) -> Result<(Fact, Belief), DomainError> {
     let fact = Fact::new(name, [usual, hazard]).map_err(DomainError::new)?;
-    let terms = |provenance_or_age| Terms {
-        provenance_or_age,
+    let strange = Terms {
+        provenance_or_age: 0.6,
         ..Terms::NONE
     };
-    let belief = Belief::new(&fact, [(usual, terms(0.2)), (hazard, terms(0.8))]);
+    let belief = Belief::new(&fact, [(usual, Terms::NONE), (hazard, strange)]);
     Ok((fact, belief.map_err(DomainError::new)?))
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let gate = Gate::new(SafetyPolicies::load(&[POLICIES], SCHEMA)?);
-    for (recipient, attachment) in [
-        ("current", "public"),
-        ("current", "internal"),
-        ("superseded", "public"),
+    for mut mail in [
+        Mail("current", "public"),
+        Mail("current", "internal"),
+        Mail("superseded", "public"),
     ] {
-        let mut mail = Mail {
-            found: [("recipient", recipient), ("attachment", attachment)],
-        };
         let asked = Asked::new("note-17");
         let decided = gate.decide(&mut mail, &asked, UsedCalibration::None, Timestamp::now())?;
-        let record = decided.record();
-        let action = record.action.as_deref().unwrap_or("nothing");
-        let decision = record.decision;
-        println!("{recipient}, {attachment}: {decision:?}, {action}");
+        let (decision, action) = (decided.record().decision, &decided.record().action);
+        let action = action.as_deref().unwrap_or("nothing");
+        println!("{}, {}: {decision:?}, {action}", mail.0, mail.1);
     }
     Ok(())
 }
