@@ -30,4 +30,6 @@ mod strata;
 mod stream;
 mod tour;
 mod usage;
+#[cfg(target_os = "linux")]
+mod worked_example;
 mod writing;
