@@ -2,13 +2,16 @@
 
 mod answer;
 
+use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::Write as _;
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
 use safecommit_core::DecisionKind;
+use safecommit_gate::audit::AuditError;
 use safecommit_gate::{
     ClarificationAnswer, EvidenceReader, EvidenceRecord, EvidenceStore, FileGate, FileGateError,
     FileProposal,
@@ -28,10 +31,7 @@ const LOCK_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 pub(crate) fn run(command: &GateCommand) -> Result<ExitCode> {
     let configuration = configuration::load(&command.configuration)?;
     let mut gate = FileGate::open(&configuration)?;
-    let mut evidence = Vec::new();
-    for file in &command.evidence {
-        evidence.extend(read_evidence(file)?);
-    }
+    let evidence = read_all_evidence(&command.evidence)?;
     match command.single {
         Some(format) => single(command, &mut gate, &evidence, format),
         None => stream(command, &mut gate, &evidence),
@@ -50,10 +50,15 @@ fn single(
         first_line: 1,
         text: &text,
     };
-    let answers = match &command.answers {
-        Some(source) => read_answers(source)?,
-        None => Vec::new(),
+    let text_of_answers = match &command.answers {
+        Some(source) => Some((source, source.read()?)),
+        None => None,
     };
+    let answers = text_of_answers.as_ref().map(|(source, text)| JsonText {
+        source,
+        first_line: 1,
+        text,
+    });
     let answer = answer(json, gate, evidence, answers, command.execute)?;
     let mut rendered = match format {
         Format::Human => answer.human(),
@@ -95,7 +100,7 @@ fn stream(
                     first_line: line.number,
                     text,
                 };
-                answer(json, gate, evidence, Vec::new(), command.execute)
+                answer(json, gate, evidence, None, command.execute)
             }
             Err(error) => Err(error.into()),
         };
@@ -141,16 +146,28 @@ fn answer(
     json: JsonText<'_>,
     gate: &mut FileGate,
     evidence: &[EvidenceRecord],
-    answers: Vec<ClarificationAnswer>,
+    answers: Option<JsonText<'_>>,
     execute: bool,
 ) -> Result<Answer> {
     let proposal = json.parse(PhantomData::<FileProposal>)?;
-    let request = proposal
+    let mut request = proposal
         .check(evidence.iter().cloned())
-        .map_err(|error| json.error_at(&error.path, error.problem.to_string()))?
-        .with_answers(answers)?;
+        .map_err(|error| json.error_at(&error.path, error.problem.to_string()))?;
+    if let Some(answers) = answers {
+        let given = answers.parse(PhantomData::<Vec<ClarificationAnswer>>)?;
+        request = request.with_answers(given).map_err(|error| {
+            // The file is the list itself.
+            let field = error.path.strip_prefix("answers").unwrap_or(&error.path);
+            answers.error_at(field, error.problem.to_string())
+        })?;
+    }
     let now = jiff::Timestamp::now();
-    let decision = gate.decide(&request, now)?;
+    let decision = gate.decide(&request, now).map_err(|error| match error {
+        FileGateError::Audit(AuditError::DecisionExists(_)) => {
+            json.error_at("decision", error.to_string()).into()
+        }
+        other => anyhow::Error::from(other),
+    })?;
     let mut answer = Answer::new(&request, &decision);
     if execute && answer.record.decision == DecisionKind::Commit {
         answer.effect = Some(match gate.release(decision) {
@@ -164,25 +181,36 @@ fn answer(
     Ok(answer)
 }
 
-fn read_answers(source: &Source) -> Result<Vec<ClarificationAnswer>> {
-    let text = source.read()?;
-    let json = JsonText {
-        source,
-        first_line: 1,
-        text: &text,
-    };
-    Ok(json.parse(PhantomData::<Vec<ClarificationAnswer>>)?)
+/// The records of all files. A name stands once among them: two records of one name would be told from each other by
+/// nothing.
+fn read_all_evidence(files: &[PathBuf]) -> Result<Vec<EvidenceRecord>> {
+    let mut all: Vec<EvidenceRecord> = Vec::new();
+    let mut names = BTreeSet::new();
+    for file in files {
+        let shown = file.display();
+        for record in read_evidence(file)? {
+            if !names.insert(record.id().to_owned()) {
+                return Err(anyhow!(
+                    "`{shown}`: evidence `{}` stands twice",
+                    record.id()
+                ));
+            }
+            all.push(record);
+        }
+    }
+    Ok(all)
 }
 
 fn read_evidence(path: &Path) -> Result<Vec<EvidenceRecord>> {
+    let shown = path.display().to_string();
+    // A store that is not there would be made, and a name that was mistyped would stand for no evidence at all.
+    let file = File::open(path).with_context(|| format!("cannot read `{shown}`"))?;
     let of_store = ["db", "sqlite", "sqlite3"];
     let extension = path.extension().and_then(|extension| extension.to_str());
     if extension.is_some_and(|extension| of_store.contains(&extension)) {
         let store = EvidenceStore::open(path, LOCK_WAIT)?;
         return Ok(store.all()?);
     }
-    let shown = path.display().to_string();
-    let file = std::fs::File::open(path).with_context(|| format!("cannot read `{shown}`"))?;
     let reader = EvidenceReader::new(shown, std::io::BufReader::new(file));
     Ok(reader.collect::<Result<_, _>>()?)
 }

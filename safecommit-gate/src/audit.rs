@@ -258,6 +258,30 @@ impl AuditLog {
         Ok(Appended { sequence, hash })
     }
 
+    /// [`Self::append`], where details of these names, if they are kept as codes, stand for values that other texts may
+    /// hold too: those get the same codes there.
+    pub(crate) fn append_hiding<'v>(
+        &mut self,
+        entry: &Entry,
+        calibration: UsedCalibration<'_>,
+        details: impl IntoIterator<Item = &'static str>,
+        values: impl IntoIterator<Item = &'v str>,
+    ) -> Result<Appended, AuditError> {
+        let redaction = self.redaction.clone();
+        let mut fields = details
+            .into_iter()
+            .map(|name| RedactedField::Detail(name.to_owned()));
+        if let Some(kept) = redaction
+            .clone()
+            .filter(|kept| fields.any(|field| kept.redacts(&field)))
+        {
+            self.redaction = Some(values.into_iter().fold(kept, Redaction::hiding));
+        }
+        let appended = self.append(entry, calibration);
+        self.redaction = redaction;
+        appended
+    }
+
     /// Brings the head up to the records. Another process may have appended meanwhile and brought it further, so
     /// both are read again, under the lock.
     fn settle(&mut self) -> Result<(), AuditError> {

@@ -1,6 +1,7 @@
 //! The `safecommit` binary as people and programs run it.
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     reason = "a helper of a test fails the test by panicking"
 )]
 
@@ -17,6 +18,18 @@ mod calibrate;
 mod decide;
 #[cfg(target_os = "linux")]
 mod gate;
+#[cfg(target_os = "linux")]
+mod gate_attacks;
+#[cfg(target_os = "linux")]
+mod gate_bad_input;
+#[cfg(target_os = "linux")]
+mod gate_bad_state;
+#[cfg(target_os = "linux")]
+mod gate_crash;
+#[cfg(target_os = "linux")]
+mod gate_files;
+#[cfg(target_os = "linux")]
+mod gate_races;
 mod guarantees;
 #[cfg(target_os = "linux")]
 mod history;

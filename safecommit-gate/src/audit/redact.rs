@@ -116,6 +116,10 @@ impl Redaction {
         }
     }
 
+    pub(super) fn redacts(&self, field: &RedactedField) -> bool {
+        self.fields.contains(field)
+    }
+
     pub(super) fn fields(&self) -> Vec<RedactedField> {
         self.fields.iter().cloned().collect()
     }

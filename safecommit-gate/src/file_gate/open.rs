@@ -17,7 +17,11 @@ impl FileGate {
     /// version of the score.
     pub fn open(configuration: &GateConfiguration) -> Result<Self, FileGateError> {
         let key = LogKey::read(configuration.key())?;
-        let mut log = AuditLog::open(configuration.log(), configuration.head(), key.clone())?;
+        let log = AuditLog::open(configuration.log(), configuration.head(), key.clone());
+        let mut log = log.map_err(|error| FileGateError::Log {
+            path: configuration.log().to_owned(),
+            error,
+        })?;
         if let Some(redaction) = configuration.redaction(key.clone(), PATH_DETAILS) {
             log = log.with_redaction(redaction);
         }

@@ -74,6 +74,15 @@ pub enum FileGateError {
     /// The key of the log cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The log cannot be opened.
+    #[error("{}: {error}", path.display())]
+    Log {
+        /// The log.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: AuditError,
+    },
     /// The half life of evidence is none.
     #[error(transparent)]
     HalfLife(#[from] HalfLifeError),
@@ -165,7 +174,8 @@ impl FileGate {
         let questions = request.clarifications.iter();
         let questions = questions.map(|(asked, _)| (asked.id.clone(), asked.question.clone()));
         let questions = questions.collect();
-        let appended = self.log.append(&entry, used)?;
+        let paths = domain.targets().map(|path| path.as_str());
+        let appended = self.log.append_hiding(&entry, used, PATH_DETAILS, paths)?;
         Ok(FileDecision {
             decided,
             proposal,
