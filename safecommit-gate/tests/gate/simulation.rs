@@ -291,4 +291,41 @@ fn thresholds_from_history_cover_what_they_promise() {
             counts.commits
         );
     }
+    // The test could see it: without a look past the threshold there are unsafe commits, with one there are none.
+    assert!(with.unsafe_commits >= 10.0, "{}", with.unsafe_commits);
+    assert!(verified.unsafe_commits < 0.5, "{}", verified.unsafe_commits);
+}
+
+/// Answers that are wrong with a known probability: what the records claim is not exceeded, and alpha alone would be.
+#[test]
+fn answers_that_lie_stay_within_the_terms_of_the_bound() {
+    let mut random = ChaCha12Rng::seed_from_u64(18);
+    let unbounded = Calibration::split_conformal("0.1".parse().unwrap(), &[]);
+    let mut counts = Counts::default();
+    let gate = gate(8, VerificationProposal::Never);
+    decide(&mut random, &gate, &unbounded, 0.2, 2_000, &mut counts);
+    let (rate, claimed) = (
+        counts.unsafe_commits / counts.decisions,
+        counts.bound / counts.decisions,
+    );
+    assert!(rate <= claimed, "{rate} <= {claimed}");
+    assert!(rate >= 0.02, "{rate}");
+}
+
+/// Without a calibration and with truthful answers no commit is unsafe, and whatever is safe is found.
+#[test]
+fn every_hazard_is_probed_away_without_a_calibration() {
+    let mut random = ChaCha12Rng::seed_from_u64(19);
+    let gate = gate(8, VerificationProposal::Never);
+    for _ in 0..500 {
+        let mut case = Case::draw(&mut random);
+        let decided = gate
+            .decide(&mut case, &Asked::new("d"), UsedCalibration::None, now())
+            .unwrap();
+        let safe = NAMES.iter().any(|action| case.is_safe(action));
+        match &decided.record().action {
+            Some(action) => assert!(case.is_safe(action)),
+            None => assert!(!safe, "{:?}", case.truth),
+        }
+    }
 }
