@@ -235,6 +235,8 @@ fn every_help_lists_the_exit_codes() {
         "bench",
         "bench generate",
         "bench run",
+        #[cfg(target_os = "linux")]
+        "gate",
         #[cfg(unix)]
         "init",
         #[cfg(unix)]
@@ -257,8 +259,8 @@ fn every_help_lists_the_exit_codes() {
         for line in [
             "1  failure: ",
             "2  usage: ",
-            "3  a single `decide`: a probe is needed",
-            "4  a single `decide`: fallback",
+            "3  a single `decide` or `gate`: a probe is needed, or an answer",
+            "4  a single `decide` or `gate`: fallback",
         ] {
             assert!(help.contains(line), "{command}: {help}");
         }
