@@ -20,8 +20,9 @@ use crate::support::{Belief, BeliefError};
 ///
 /// Age adds `0.3 age / (age + half_life)`. Of several records that claim a value the one counts that speaks for it most.
 ///
-/// What is less trusted than an observation can make a value likelier and never stranger: a memory or the output of a tool
-/// adds explanations, and removes none. So nobody who writes into files, pages or memories can hide a hazard by it.
+/// The score of a world is taken relative to the best one, so a value grows stranger as others grow likelier. What is less
+/// trusted than an observation can therefore make a hazard likelier and nothing else: a memory or the output of a tool adds
+/// explanations, and removes none. So nobody who writes into files, pages or memories can hide a hazard by it.
 /// Terms are multiples of a millionth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BeliefRule {
@@ -112,7 +113,10 @@ impl BeliefRule {
             } else {
                 0.5
             };
-            let claimed = own.iter().flat_map(|claim| &claim.records);
+            // Whoever can write memories must not make a hazard stranger by making the rest likelier.
+            let hazard = about.hazards.contains(&value.as_str());
+            let counts = |id: &&String| hazard || evidence.trust_of(id) >= Some(Trust::Observation);
+            let claimed = own.iter().flat_map(|claim| &claim.records).filter(counts);
             let claimed = claimed.map(|id| self.strangeness(evidence, id, now));
             let contradicts = |level: Trust, amount: f64| {
                 let mut records = against.iter().flat_map(|claim| &claim.records);

@@ -46,13 +46,32 @@ impl FileAction {
     /// [`FileError`] if a directory of a path is missing, denied or passes a link, or if what is there cannot be read
     /// within the limits.
     pub fn probe(&self, workspace: &Workspace, limits: &Limits) -> Result<Probed, FileError> {
-        let (path, target) = place(workspace, self.path())?;
+        let target = workspace.target(self.path().as_str())?;
         let to = match self {
-            Self::Move { to, .. } => Some(place(workspace, to)?.0),
+            Self::Move { to, .. } => Some(workspace.target(to.as_str())?),
+            _ => None,
+        };
+        self.probe_at(&target, to.as_ref(), limits)
+    }
+
+    /// The same of targets that are open already: whatever else is probed through these handles is about the same
+    /// directories, and what is released is about no others.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::probe`].
+    pub(crate) fn probe_at(
+        &self,
+        target: &Target,
+        to: Option<&Target>,
+        limits: &Limits,
+    ) -> Result<Probed, FileError> {
+        let to = match (self, to) {
+            (Self::Move { to: path, .. }, Some(to)) => Some(place(path, to)?),
             _ => None,
         };
         Ok(Probed {
-            path,
+            path: place(self.path(), target)?,
             to,
             identity: target.identity(limits)?,
         })
@@ -96,11 +115,10 @@ impl Probed {
     }
 }
 
-fn place(workspace: &Workspace, path: &TargetPath) -> Result<(Place, Target), FileError> {
-    let target = workspace.target(path.as_str())?;
-    let directory = directory_of(&target).map_err(|errno| FileError::of(path.as_str(), errno))?;
+fn place(path: &TargetPath, target: &Target) -> Result<Place, FileError> {
+    let directory = directory_of(target).map_err(|errno| FileError::of(path.as_str(), errno))?;
     let path = path.clone();
-    Ok((Place { path, directory }, target))
+    Ok(Place { path, directory })
 }
 
 fn directory_of(target: &Target) -> Result<(u64, u64), Errno> {

@@ -10,7 +10,7 @@ use crate::domain::{Answer, Candidate, Clarifications, Domain, DomainError, Fram
 use crate::evidence::BeliefRule;
 use crate::execute::{FileAction, Probed, TargetPath};
 use crate::files::{
-    FileError, FileProbe, FileQuestion, FileSettings, Limits, ProbeOutcome, Target, Workspace,
+    FileError, FileProbe, FileQuestion, FileSettings, ProbeOutcome, Target, Workspace,
 };
 use crate::policy::ActionDescription;
 
@@ -105,12 +105,23 @@ impl<'g> FileDomain<'g> {
             path,
         });
         let targets: Vec<Opened> = targets.collect();
-        let guarded = guarded_below(workspace.path(), &settings.guarded);
+        let guarded = Guarded::below(workspace.path(), &settings.guarded);
+        let opened = |path: &TargetPath| {
+            let mut known = targets.iter();
+            let opened = known.find(|opened| opened.path == *path);
+            let opened = opened.ok_or_else(|| "there is no such target".to_owned())?;
+            opened.target.as_ref().map_err(ToString::to_string)
+        };
         let probed = request.actions.iter().map(|(action, _)| {
-            if action.paths().any(|path| touches(path, &guarded)) {
+            if action.paths().any(|path| guarded.is_touched_by(path)) {
                 return Err("it touches what the gate itself rests on".to_owned());
             }
-            probe(action, workspace, &settings.files.limits)
+            let to = match action {
+                FileAction::Move { to, .. } => Some(opened(to)?),
+                _ => None,
+            };
+            let probed = action.probe_at(opened(action.path())?, to, &settings.files.limits);
+            probed.map_err(|error| error.to_string())
         });
         let probed = probed.collect();
         Self {
@@ -163,17 +174,30 @@ impl<'g> FileDomain<'g> {
         }
     }
 
+    /// What some candidate would move to a path.
+    fn arriving(&self, path: &TargetPath) -> Vec<&Target> {
+        let moved = self
+            .request
+            .actions
+            .iter()
+            .filter_map(|(action, _)| match action {
+                FileAction::Move { from, to } if to == path => Some(from),
+                _ => None,
+            });
+        let opened =
+            moved.filter_map(|from| self.targets.iter().find(|opened| opened.path == *from));
+        opened
+            .filter_map(|opened| opened.target.as_ref().ok())
+            .collect()
+    }
+
     fn offer(&mut self) -> Vec<OfferedProbe> {
         let mut offered = Vec::new();
         for target in 0..self.targets.len() {
-            for question in &self.request.probes {
-                let mut known = self.settings.probes.iter();
-                let Some(probe) = known.find(|probe| probe.question() == *question) else {
-                    continue;
-                };
+            for probe in &self.settings.probes {
+                let question = probe.question();
                 // Without a memory there is nothing to compare with.
-                if *question == FileQuestion::Age && self.targets[target].settings.memory.is_none()
-                {
+                if question == FileQuestion::Age && self.targets[target].settings.memory.is_none() {
                     continue;
                 }
                 offered.push(OfferedProbe {
@@ -272,6 +296,10 @@ impl Domain for FileDomain<'_> {
             Some(MadeBy::System { target, probe }) => {
                 let opened = &self.targets[*target];
                 let outcome = match &opened.target {
+                    Ok(open) if probe.question() == FileQuestion::Patterns => {
+                        let arriving = self.arriving(&opened.path);
+                        probe.make_with(self.workspace, open, &arriving, &opened.settings)
+                    }
                     Ok(open) => probe.make(self.workspace, open, &opened.settings),
                     Err(error) => ProbeOutcome::of_refused_path(error.clone()),
                 };
@@ -294,12 +322,6 @@ fn answer(outcome: &ProbeOutcome, suffix: &str) -> Answer {
     }
 }
 
-fn probe(action: &FileAction, workspace: &Workspace, limits: &Limits) -> Result<Probed, String> {
-    action
-        .probe(workspace, limits)
-        .map_err(|error| error.to_string())
-}
-
 /// Its name in records: that of the action, and its number.
 pub(super) fn name_of(number: usize, action: &FileAction) -> String {
     format!("{}-{}", action.name(), number + 1)
@@ -312,18 +334,38 @@ fn expects_something(path: &TargetPath, request: &FileRequest) -> bool {
     first.is_some_and(|action| action.path() == path && !matches!(action, FileAction::Write { .. }))
 }
 
-/// What is guarded in the workspace, by its path from there.
-fn guarded_below(workspace: &Path, guarded: &[PathBuf]) -> Vec<TargetPath> {
-    let canonical = guarded
-        .iter()
-        .flat_map(|path| [Some(path.clone()), path.canonicalize().ok()]);
-    let below = canonical
-        .flatten()
-        .filter_map(|path| TargetPath::new(path.strip_prefix(workspace).ok()?.to_str()?).ok());
-    below.collect()
+/// What is guarded in the workspace.
+struct Guarded {
+    /// Something that contains the workspace is guarded, or something in it whose path is no text.
+    everything: bool,
+    below: Vec<TargetPath>,
 }
 
-fn touches(path: &TargetPath, guarded: &[TargetPath]) -> bool {
-    let mut guarded = guarded.iter();
-    guarded.any(|guarded| path.is_or_is_in(guarded) || guarded.is_or_is_in(path))
+impl Guarded {
+    fn below(workspace: &Path, guarded: &[PathBuf]) -> Self {
+        let mut all = Self {
+            everything: false,
+            below: Vec::new(),
+        };
+        let canonical = guarded
+            .iter()
+            .flat_map(|path| [Some(path.clone()), path.canonicalize().ok()]);
+        for path in canonical.flatten() {
+            all.everything |= workspace.starts_with(&path);
+            let Ok(below) = path.strip_prefix(workspace) else {
+                continue;
+            };
+            match below.to_str().map(TargetPath::new) {
+                Some(Ok(path)) => all.below.push(path),
+                _ => all.everything = true,
+            }
+        }
+        all
+    }
+
+    fn is_touched_by(&self, path: &TargetPath) -> bool {
+        let mut below = self.below.iter();
+        self.everything
+            || below.any(|guarded| path.is_or_is_in(guarded) || guarded.is_or_is_in(path))
+    }
 }

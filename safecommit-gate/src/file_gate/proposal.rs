@@ -2,14 +2,13 @@
 
 mod check;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::evidence::{DerivationError, EvidenceSet, RecordJsonError};
 use crate::execute::{ActionError, FileAction, TargetPath};
-use crate::files::FileQuestion;
 
 /// A proposal as it is written: candidate actions on files, candidate probes, evidence. Fields that are not declared are
 /// refused. [`FileProposal::check`] makes a [`FileRequest`] of it.
@@ -23,9 +22,6 @@ pub struct FileProposal {
     pub tool: Option<String>,
     /// The candidates, at least one. The first wins a tie.
     pub actions: Vec<FileCandidate>,
-    /// The questions that may be asked of files; all by default.
-    #[serde(default)]
-    pub probes: Option<Vec<String>>,
     /// Questions to persons.
     #[serde(default)]
     pub clarifications: Vec<Clarification>,
@@ -95,8 +91,12 @@ pub struct Clarification {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClarificationAnswer {
-    /// The question.
+    /// The question, by its name, its words and what it is about: an answer is to nothing else.
     pub clarification: String,
+    /// Its words.
+    pub question: String,
+    /// The path that it is about.
+    pub path: String,
     /// The facts with their values.
     pub found: BTreeMap<String, String>,
 }
@@ -107,11 +107,12 @@ pub struct FileRequest {
     pub(super) decision: String,
     pub(super) tool: String,
     pub(super) actions: Vec<(FileAction, f64)>,
-    pub(super) probes: Vec<FileQuestion>,
     pub(super) clarifications: Vec<(Clarification, TargetPath)>,
     pub(super) answers: Vec<ClarificationAnswer>,
     pub(super) uses: Vec<String>,
     pub(super) evidence: EvidenceSet,
+    /// The records that came from whoever runs the gate.
+    pub(super) of_host: BTreeSet<String>,
     pub(super) authority_missing: bool,
     pub(super) fresh_evidence_expected: bool,
 }
@@ -133,6 +134,25 @@ pub enum FileProposalProblem {
     /// A name without a character.
     #[error("the name is empty")]
     EmptyName,
+    /// A text that is too long.
+    #[error("it has {length} bytes, at most {limit} are possible")]
+    TooLong {
+        /// How many it has.
+        length: usize,
+        /// How many are possible.
+        limit: usize,
+    },
+    /// More of something than a decision can be about.
+    #[error("there are {number}, at most {limit} are possible")]
+    TooMany {
+        /// How many there are.
+        number: usize,
+        /// How many are possible.
+        limit: usize,
+    },
+    /// An answer to other words, or about something else.
+    #[error("the answer is to another question of that name")]
+    OtherQuestion,
     /// No candidate.
     #[error("the list is empty, at least one action is needed")]
     NoAction,
@@ -158,9 +178,6 @@ pub enum FileProposalProblem {
     /// A number that is not finite.
     #[error("`{0}` is not a finite number")]
     NotFinite(f64),
-    /// A question that no probe asks.
-    #[error("`{0}` is no probe; there are {known}", known = questions())]
-    NoProbe(String),
     /// A name that stands twice.
     #[error("`{0}` stands twice")]
     Twice(String),
@@ -241,9 +258,4 @@ impl FileRequest {
     pub fn evidence(&self) -> &EvidenceSet {
         &self.evidence
     }
-}
-
-fn questions() -> String {
-    let names = FileQuestion::ALL.map(|question| format!("`{}`", question.name()));
-    names.join(", ")
 }

@@ -274,7 +274,8 @@ impl FileGate {
         )?)
     }
 
-    /// What the decision may be grouped by: it follows from the proposal and the evidence alone.
+    /// What the decision may be grouped by: the gravest candidate, and the least trust of the evidence that came from whoever
+    /// runs the gate.
     fn group(&self, request: &FileRequest) -> Group {
         let grave = request
             .actions()
@@ -285,10 +286,9 @@ impl FileGate {
             grave if grave >= 0.3 => "medium",
             _ => "low",
         };
-        let trusts = request.evidence.records().iter();
-        let least = trusts
-            .filter_map(|record| request.evidence.trust_of(record.id()))
-            .min();
+        // What the agent adds to its request must not move it to another group.
+        let of_host = request.of_host.iter();
+        let least = of_host.filter_map(|id| request.evidence.trust_of(id)).min();
         let source = match least {
             None => "none",
             Some(Trust::Unknown) => "unknown",

@@ -103,16 +103,23 @@ impl FileSettings {
 
 /// Protected unless configured otherwise: the data of repositories, the settings of agents and of the gate, and the
 /// places where one new file gives somebody access.
-pub const PROTECTED: [&str; 14] = [
+pub const PROTECTED: [&str; 21] = [
     ".git",
     ".hg",
     ".svn",
     ".jj",
+    ".gitmodules",
+    ".gitattributes",
+    ".github/workflows",
+    ".husky",
+    ".envrc",
     ".claude",
     ".codex",
     ".cursor",
     ".gemini",
+    ".vscode",
     ".mcp.json",
+    "AGENTS.md",
     "CLAUDE.md",
     "safecommit.toml",
     ".ssh",

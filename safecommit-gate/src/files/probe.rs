@@ -237,6 +237,18 @@ impl FileProbe {
         target: &Target,
         settings: &FileSettings,
     ) -> ProbeOutcome {
+        self.make_with(workspace, target, &[], settings)
+    }
+
+    /// The same where other targets would be moved to this one: names are matched as they would be then.
+    #[must_use]
+    pub(crate) fn make_with(
+        &self,
+        workspace: &Workspace,
+        target: &Target,
+        arriving: &[&Target],
+        settings: &FileSettings,
+    ) -> ProbeOutcome {
         let mut limits = settings.limits;
         limits.time = limits.time.min(self.timeout);
         ProbeOutcome::of(match self.question {
@@ -246,7 +258,9 @@ impl FileProbe {
             FileQuestion::Repository => git::repository_facts(workspace, target, &limits),
             FileQuestion::Copies => copy_facts(workspace, target, &limits),
             FileQuestion::Age => age::age_facts(workspace, target, settings, &limits),
-            FileQuestion::Patterns => tree::pattern_facts(workspace, target, settings, &limits),
+            FileQuestion::Patterns => {
+                tree::pattern_facts(workspace, target, arriving, settings, &limits)
+            }
             FileQuestion::DryRun => staged::dry_run_facts(workspace, target, settings),
         })
     }

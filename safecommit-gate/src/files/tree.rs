@@ -92,10 +92,12 @@ pub(crate) fn tree_facts(
     ])
 }
 
-/// `protected`, `secret`: by the path, by what is below, and by where it leads.
+/// `protected`, `secret`: by the path, by what is below, by where it leads, and by the paths that what is `arriving` would
+/// have here.
 pub(crate) fn pattern_facts(
     workspace: &Workspace,
     target: &Target,
+    arriving: &[&Target],
     settings: &FileSettings,
     limits: &Limits,
 ) -> Result<Found, FileError> {
@@ -114,6 +116,17 @@ pub(crate) fn pattern_facts(
         {
             paths.push(path.as_os_str().as_bytes().to_vec());
         }
+    }
+    for from in arriving {
+        let Some(first) = from.status()? else {
+            continue;
+        };
+        walk(from, &first, &mut limits.begin(), &mut |entry, _| {
+            if !entry.below.is_empty() {
+                paths.push(join(target.relative().as_bytes(), entry.below));
+            }
+            Ok(())
+        })?;
     }
     let any = |patterns: &Patterns| truth(paths.iter().any(|path| patterns.matches(path)));
     Ok(vec![

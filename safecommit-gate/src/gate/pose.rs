@@ -1,6 +1,7 @@
 //! From a frame and the regions of its worlds to a request of `safecommit-core`, and from answers to its outcomes.
 
 use indexmap::IndexMap;
+use safecommit_conformal::Score;
 use safecommit_core::{
     ActionProposal, Observation, OutcomeProposal, ProbeProposal, Request, WorldProposal,
 };
@@ -23,6 +24,9 @@ pub(super) const MAX_OUTCOMES: usize = 4096;
 
 /// The worlds of a request: one for each region, and one for what was left out.
 ///
+/// The score of a world is by how much it is stranger than the best explanation there is, in whole millionths. So it does
+/// not depend on how many facts a decision is about, and evidence that makes everything likelier excludes nothing.
+///
 /// The one for what was left out has the score that none of it falls below, may give any answer, and only reversible
 /// actions are safe in it. So nothing irreversible is certified unless the threshold excludes all that is missing.
 pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<WorldProposal> {
@@ -31,6 +35,11 @@ pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<
         let reason = frame.candidates[candidate].refused.as_deref();
         reason.or((!judged.contains(&candidate)).then_some(TOO_MANY))
     };
+    let best = regions
+        .as_slice()
+        .first()
+        .map_or(0.0, |region| region.score().value());
+    let excess = |score: Score| ((score.value() - best) * 1e6).round().max(0.0) / 1e6;
     let mut worlds: Vec<WorldProposal> = Vec::with_capacity(regions.as_slice().len() + 1);
     for region in regions.as_slice() {
         let mut safe = Vec::new();
@@ -53,7 +62,7 @@ pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<
         }
         worlds.push(WorldProposal {
             id: region.id(),
-            score: region.score().value(),
+            score: excess(region.score()),
             safe,
             description: (!reasons.is_empty()).then(|| reasons.join("; ")),
         });
@@ -62,7 +71,7 @@ pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<
         let reversible = judged.iter().filter(|at| frame.candidates[**at].reversible);
         worlds.push(WorldProposal {
             id: LEFT_OUT.to_owned(),
-            score: cut.next.value(),
+            score: excess(cut.next),
             safe: reversible.map(|candidate| id(*candidate)).collect(),
             description: Some("what a support with too many worlds left out".to_owned()),
         });

@@ -4,10 +4,13 @@ use super::{
     Clarification, ClarificationAnswer, FileActionName, FileCandidate, FileProposal,
     FileProposalError, FileProposalProblem, FileRequest,
 };
-use crate::evidence::{EvidenceRecord, EvidenceSet, SourceKind};
+use crate::evidence::{EvidenceRecord, EvidenceSet, MAX_LABEL_BYTES, SourceKind};
 use crate::execute::{Content, FileAction, TargetPath};
 use crate::file_gate::facts::values_of;
 use crate::files::FileQuestion;
+
+/// The most candidates, and the most questions, of one decision.
+const MAX_CANDIDATES: usize = 64;
 
 type Checked<T> = Result<T, FileProposalError>;
 
@@ -35,6 +38,22 @@ impl FileProposal {
         if self.decision.is_empty() {
             return Err(at("decision")(FileProposalProblem::EmptyName));
         }
+        if self.decision.len() > MAX_LABEL_BYTES {
+            return Err(at("decision")(FileProposalProblem::TooLong {
+                length: self.decision.len(),
+                limit: MAX_LABEL_BYTES,
+            }));
+        }
+        let sizes = [
+            ("actions", self.actions.len()),
+            ("clarifications", self.clarifications.len()),
+        ];
+        for (field, number) in sizes {
+            if number > MAX_CANDIDATES {
+                let limit = MAX_CANDIDATES;
+                return Err(at(field)(FileProposalProblem::TooMany { number, limit }));
+            }
+        }
         if self.actions.is_empty() {
             return Err(at("actions")(FileProposalProblem::NoAction));
         }
@@ -44,6 +63,10 @@ impl FileProposal {
             .collect::<Checked<Vec<_>>>()?;
         let clarifications = check_clarifications(self.clarifications, &actions)?;
         let mut records: Vec<EvidenceRecord> = more.into_iter().collect();
+        let of_host = records
+            .iter()
+            .map(|record| record.id().to_owned())
+            .collect();
         for (number, record) in self.evidence.iter().enumerate() {
             let path = || format!("evidence[{number}]");
             let record = EvidenceRecord::from_json(record.get()).map_err(at(path()))?;
@@ -65,11 +88,11 @@ impl FileProposal {
             decision: self.decision,
             tool: self.tool.unwrap_or_default(),
             actions,
-            probes: check_probes(self.probes)?,
             clarifications,
             answers: Vec::new(),
             uses: self.uses,
             evidence,
+            of_host,
             authority_missing: self.authority_missing,
             fresh_evidence_expected: self.fresh_evidence_expected,
         })
@@ -139,27 +162,6 @@ impl FileCandidate {
     }
 }
 
-fn check_probes(names: Option<Vec<String>>) -> Checked<Vec<FileQuestion>> {
-    let Some(names) = names else {
-        return Ok(FileQuestion::ALL.to_vec());
-    };
-    let mut questions = Vec::with_capacity(names.len());
-    for (number, name) in names.into_iter().enumerate() {
-        let known = FileQuestion::ALL
-            .into_iter()
-            .find(|question| question.name() == name);
-        let path = format!("probes[{number}]");
-        match known {
-            Some(question) if questions.contains(&question) => {
-                return Err(at(path)(FileProposalProblem::Twice(name)));
-            }
-            Some(question) => questions.push(question),
-            None => return Err(at(path)(FileProposalProblem::NoProbe(name))),
-        }
-    }
-    Ok(questions)
-}
-
 fn check_clarifications(
     asked: Vec<Clarification>,
     actions: &[(FileAction, f64)],
@@ -212,7 +214,7 @@ pub(super) fn check_answer(
     let named = asked
         .iter()
         .find(|(clarification, _)| clarification.id == *id);
-    let Some((clarification, _)) = named else {
+    let Some((clarification, about)) = named else {
         let problem = FileProposalProblem::NoClarification(id.clone());
         return Err(at(format!("{path}.clarification"))(problem));
     };
@@ -220,6 +222,10 @@ pub(super) fn check_answer(
         return Err(at(format!("{path}.clarification"))(
             FileProposalProblem::Twice(id.clone()),
         ));
+    }
+    let path_given = TargetPath::new(&answer.path);
+    if clarification.question != answer.question || path_given.as_ref() != Ok(about) {
+        return Err(at(path)(FileProposalProblem::OtherQuestion));
     }
     for fact in &clarification.reveals {
         if !answer.found.contains_key(fact) {
