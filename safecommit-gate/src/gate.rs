@@ -96,7 +96,7 @@ enum Governing<'c> {
 }
 
 impl Gate {
-    /// A gate with weights that are equal, at most 4,096 worlds a decision, probes chosen by what they tell
+    /// A gate with weights that are equal, at most 1,024 worlds a decision, probes chosen by what they tell
     /// about what is safe, per cost, and certificates of irreversible actions verified against every proposed world.
     ///
     /// Where some world allows none of the candidates, the expected certificate shrinkage of every probe is zero
@@ -106,7 +106,7 @@ impl Gate {
         Self {
             policies,
             weights: ScoreWeights::EQUAL,
-            max_worlds: 4096,
+            max_worlds: 1024,
             settings: SettingsProposal {
                 verification: Some(VerificationProposal::WholeSupport { price: 0.0 }),
                 probing: Some(safecommit_core::ProbingProposal::SafetyInformation),
@@ -121,8 +121,8 @@ impl Gate {
         Self { weights, ..self }
     }
 
-    /// The same with at most so many worlds a decision; what is left out then stands as one world, in which nothing
-    /// irreversible is safe.
+    /// The same with at most so many worlds a decision. Where there are more, candidates that are worth least are left out;
+    /// with one candidate, what is left out of its worlds stands as one world, in which nothing irreversible is safe.
     #[must_use]
     pub fn with_max_worlds(self, max_worlds: usize) -> Self {
         Self { max_worlds, ..self }
@@ -243,23 +243,7 @@ impl Gate {
     }
 
     fn fill(&self, pose: &mut Pose, frame: &Frame) -> Result<(), Fallen> {
-        let candidates = frame.candidates.iter().enumerate();
-        let judged: Vec<usize> = candidates
-            .filter(|(_, candidate)| candidate.refused.is_none())
-            .map(|(at, _)| at)
-            .collect();
-        let described: Vec<_> = judged
-            .iter()
-            .map(|at| frame.candidates[*at].description.clone())
-            .collect();
-        let map = self.policies.bind(&frame.facts, &described)?;
-        let regions = map.regions(
-            &frame.facts,
-            &frame.beliefs,
-            &frame.impossible,
-            &self.weights,
-            self.max_worlds,
-        )?;
+        let (judged, regions) = self.regions(frame)?;
         let mut probes = Vec::with_capacity(frame.probes.len());
         for (at, probe) in frame.probes.iter().enumerate() {
             let posed = Posed::new(at, probe, &frame.facts, &regions);
@@ -282,6 +266,44 @@ impl Gate {
         pose.judged = judged.len();
         pose.regions = Some(regions);
         Ok(())
+    }
+
+    /// The candidates that policies judge, with the regions of their worlds.
+    ///
+    /// Candidates for different targets multiply the regions. A support that is cut certifies none of them, so where there
+    /// are too many the candidate that is worth least goes, the last of several, until the rest can be looked at whole.
+    fn regions(&self, frame: &Frame) -> Result<(Vec<usize>, Regions), Fallen> {
+        let candidates = frame.candidates.iter().enumerate();
+        let mut judged: Vec<usize> = candidates
+            .filter(|(_, candidate)| candidate.refused.is_none())
+            .map(|(at, _)| at)
+            .collect();
+        loop {
+            let described: Vec<_> = judged
+                .iter()
+                .map(|at| frame.candidates[*at].description.clone())
+                .collect();
+            let map = self.policies.bind(&frame.facts, &described)?;
+            let regions = map.regions(
+                &frame.facts,
+                &frame.beliefs,
+                &frame.impossible,
+                &self.weights,
+                self.max_worlds,
+            )?;
+            let worth = |at: &usize| {
+                let candidate = &frame.candidates[*at];
+                candidate.reward - candidate.severity
+            };
+            let last_first = judged.iter().copied().rev();
+            let least = last_first.min_by(|one, other| worth(one).total_cmp(&worth(other)));
+            match least {
+                Some(least) if regions.cut().is_some() && judged.len() > 1 => {
+                    judged.retain(|at| *at != least);
+                }
+                _ => return Ok((judged, regions)),
+            }
+        }
     }
 
     /// Whether a decision fell back although only facts of authority stand in the way.

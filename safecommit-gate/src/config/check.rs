@@ -19,7 +19,7 @@ use crate::score::ScoreWeights;
 /// The defaults that are not those of another type.
 pub(super) const PRINCIPAL: &str = "agent";
 pub(super) const HALF_LIFE_DAYS: f64 = 30.0;
-pub(super) const MAX_WORLDS: u32 = 4096;
+pub(super) const MAX_WORLDS: u32 = 1024;
 pub(super) const MAX_MILLISECONDS: u64 = 60_000;
 pub(super) const TEMPERATURE: f64 = 0.25;
 pub(super) const PRICE: f64 = 0.0;

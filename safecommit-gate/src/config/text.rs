@@ -52,7 +52,8 @@ weights = {{ {weights} }}
 half_life_days = {half_life}
 
 [support]
-# The most explanations that are looked at. If there are more, nothing irreversible is safe.
+# The most explanations that are looked at. If there are more, the candidates that are worth least are left out, and if
+# there is only one, it is not safe.
 max_worlds = {MAX_WORLDS}
 
 # What one decision may spend on probes. What is left out has no limit, but the time always has one.

@@ -15,6 +15,9 @@ pub const LEFT_OUT: &str = "left-out";
 /// The outcome of an answer that no declared value fits.
 pub const UNEXPECTED: &str = "unexpected";
 
+/// Why a candidate is safe in no world that was left out for the sake of better ones.
+const TOO_MANY: &str = "with the others there are too many worlds to look at it";
+
 /// The most outcomes that a probe may have.
 pub(super) const MAX_OUTCOMES: usize = 4096;
 
@@ -24,7 +27,10 @@ pub(super) const MAX_OUTCOMES: usize = 4096;
 /// actions are safe in it. So nothing irreversible is certified unless the threshold excludes all that is missing.
 pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<WorldProposal> {
     let id = |candidate: usize| frame.candidates[candidate].id.clone();
-    let refused = |candidate: usize| frame.candidates[candidate].refused.as_deref();
+    let refused = |candidate: usize| {
+        let reason = frame.candidates[candidate].refused.as_deref();
+        reason.or((!judged.contains(&candidate)).then_some(TOO_MANY))
+    };
     let mut worlds: Vec<WorldProposal> = Vec::with_capacity(regions.as_slice().len() + 1);
     for region in regions.as_slice() {
         let mut safe = Vec::new();

@@ -34,7 +34,7 @@ fn the_text_says_the_defaults_and_loads() {
     assert_eq!(least.log(), place.path("state/audit.db"));
     assert_eq!(least.head(), place.path("state/audit.head"));
     assert_eq!(least.key(), place.path("state/audit.key"));
-    assert_eq!((least.principal(), least.max_worlds()), ("agent", 4096));
+    assert_eq!((least.principal(), least.max_worlds()), ("agent", 1024));
     assert_eq!(*least.weights(), ScoreWeights::EQUAL);
     let policies = safecommit_gate::SafetyPolicies::for_files()
         .unwrap()
@@ -90,7 +90,7 @@ fn every_value_of_the_text_can_be_changed() {
         ("principal = \"agent\"", "principal = \"ada\""),
         ("inconsistency = 1.0", "inconsistency = 0"),
         ("half_life_days = 30.0", "half_life_days = 7"),
-        ("max_worlds = 4096", "max_worlds = 64"),
+        ("max_worlds = 1024", "max_worlds = 64"),
         ("# max_probes = 16", "max_probes = 0"),
         ("# max_cost = 100.0", "max_cost = 0.0"),
         ("max_milliseconds = 60000", "max_milliseconds = 0"),

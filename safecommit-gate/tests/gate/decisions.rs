@@ -205,6 +205,51 @@ fn a_cut_support_certifies_nothing() {
     assert_eq!(worlds[3].id, safecommit_gate::LEFT_OUT);
 }
 
+/// Worlds of several candidates multiply; those that are worth most are judged.
+#[test]
+fn of_more_candidates_than_can_be_looked_at_the_best_are_judged() {
+    let scene = Scene::new();
+    for name in ["a", "b", "c"] {
+        scene.write(name, name);
+    }
+    let actions = json!([
+        {"action": "delete", "path": "a", "reward": 2.0},
+        {"action": "delete", "path": "b", "reward": 3.0},
+        {"action": "delete", "path": "c", "reward": 2.0},
+    ]);
+    for (number, (most, left_out)) in [
+        (1024, ["delete-3"].as_slice()),
+        (20, &["delete-1", "delete-3"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("d-{number}");
+        let mut gate = scene.gate_with(scene.domain(), None, |gate: Gate| {
+            gate.with_max_worlds(most)
+        });
+        let asked = request(json!({"decision": name, "actions": actions}));
+        let decision = gate.decide(&asked, now()).unwrap();
+        let taken = outcome(&decision).unwrap();
+        assert!(!left_out.contains(&taken.as_str()), "{taken}");
+        assert!(decision.record().worlds.len() <= most);
+        let worlds = &decision.decided().case().request().worlds;
+        for candidate in ["delete-1", "delete-2", "delete-3"] {
+            let why =
+                format!("{candidate}: with the others there are too many worlds to look at it");
+            let named =
+                |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains(&why));
+            let expected = left_out.contains(&candidate);
+            assert!(
+                worlds
+                    .iter()
+                    .all(|world| named(&world.description) == expected),
+                "{candidate}"
+            );
+        }
+    }
+}
+
 #[test]
 fn every_decision_is_in_the_log_and_comes_out_again() {
     let scene = Scene::new();
