@@ -5,9 +5,11 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod calibrated;
 mod compared;
 mod draw;
 mod families;
+mod gated;
 mod label;
 mod mounts;
 mod names;
@@ -21,6 +23,7 @@ mod run;
 mod scene;
 mod snapshot;
 mod tools;
+mod truth;
 
 use std::collections::{BTreeMap, BTreeSet};
 

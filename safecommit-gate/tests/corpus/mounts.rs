@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::families::Family;
+use crate::gated::check_gate;
 use crate::label::Harm;
 use crate::probed::check_policies;
 use crate::reference::check_reference_gates;
@@ -20,7 +21,9 @@ fn within() -> String {
     }
     let report = check_reference_gates(&Family::with_mounts());
     assert_eq!(report.total().left_out, 0);
-    format!("{report}\n{}", check_policies(&Family::with_mounts()))
+    let probed = check_policies(&Family::with_mounts());
+    let gated = check_gate(&Family::with_mounts()).report;
+    format!("{report}\n{probed}\n{gated}")
 }
 
 #[test]

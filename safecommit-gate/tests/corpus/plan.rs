@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::draw::Draw;
 
@@ -143,6 +144,17 @@ impl Plan {
             sibling,
             sibling_file,
         }
+    }
+
+    /// A name that no other plan has.
+    pub(crate) fn name(&self) -> String {
+        let shape = self.shape.replace(' ', "-");
+        let digest = Sha256::digest(serde_json::to_string(self).unwrap());
+        let digest: String = digest[..6]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        format!("{}-{}-{shape}-{digest}", self.family, self.index)
     }
 
     /// A path in the place.

@@ -4,10 +4,7 @@
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use safecommit_gate::{
-    ActionDescription, Assignment, Fact, Facts, FileProbe, FileQuestion, FileSettings,
-    ProbeOutcome, SafetyPolicies, Workspace, file_facts,
-};
+use safecommit_gate::{ActionDescription, Assignment, Fact, Facts, SafetyPolicies, file_facts};
 use serde_json::Value;
 
 use crate::families::Family;
@@ -15,37 +12,7 @@ use crate::plan::{Act, in_workspace};
 use crate::run::{Outcome, Report, run_corpus};
 use crate::scene::Scene;
 use crate::tools::{Reading, execute};
-
-/// What is found out about a path: a fact has one value, or is not named.
-type Found = Vec<(String, &'static str)>;
-
-fn probe(scene: &Scene, path: &str, request: &Value) -> Found {
-    let workspace = Workspace::open(scene.workspace()).unwrap();
-    let mut settings = FileSettings::new().unwrap();
-    settings.owner = scene.owner();
-    let times = request["evidence"].as_array().unwrap().iter();
-    let times = times.map(|record| -> Timestamp {
-        let time = record["recorded"].as_str().unwrap();
-        time.parse().unwrap()
-    });
-    settings.memory = times.min();
-    let target = workspace.target(path);
-    let mut found = Found::new();
-    for question in FileQuestion::ALL {
-        let outcome = match &target {
-            Ok(target) => FileProbe::new(question).make(&workspace, target, &settings),
-            Err(_) => continue,
-        };
-        if let ProbeOutcome::Found(facts) = outcome {
-            found.extend(
-                facts
-                    .into_iter()
-                    .map(|(fact, value)| (fact.to_owned(), value)),
-            );
-        }
-    }
-    found
-}
+use crate::truth::{Found, probe};
 
 /// Facts of a target, and those of a destination that policies read.
 fn facts() -> Facts {

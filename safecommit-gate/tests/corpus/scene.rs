@@ -118,9 +118,8 @@ impl Scene {
         let evidence = plan.evidence.iter().map(|record| self.record(record));
         let uses = plan.evidence.iter().map(|record| record.id);
         json!({
-            "decision": format!("{}-{}-{}", plan.family, plan.index, plan.shape.replace(' ', "-")),
+            "decision": plan.name(),
             "tool": "shell",
-            "principal": "ada",
             "actions": actions.collect::<Vec<_>>(),
             "uses": uses.collect::<Vec<_>>(),
             "evidence": evidence.collect::<Vec<_>>(),
@@ -232,7 +231,7 @@ impl Scene {
 }
 
 /// A directory in memory, where there is one: thousands of scenes come and go.
-fn directory() -> TempDir {
+pub(crate) fn directory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
 
