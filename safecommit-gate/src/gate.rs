@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use safecommit_conformal::{Calibration, Stratum};
 use safecommit_core::{
-    Case, DecisionRecord, Fault, Request, RequestError, SettingsProposal, Step,
+    Case, DecisionRecord, Fault, Observation, Request, RequestError, SettingsProposal, Step,
     VerificationProposal, Workspace, WorldFate,
 };
 
@@ -17,7 +17,7 @@ use crate::audit::{Durations, ReportedFault, UsedCalibration};
 use crate::domain::{Answer, Domain, DomainError, Frame};
 use crate::policy::{BindError, SafetyPolicies};
 use crate::score::ScoreWeights;
-use crate::support::{Regions, SupportError};
+use crate::support::{Region, Regions, SupportError};
 
 pub use decided::Decided;
 use pose::Posed;
@@ -75,9 +75,9 @@ enum Fallen {
     Outcomes { probe: String, outcomes: usize },
 }
 
-/// A request with what its positions stand for.
+/// What the positions of a request stand for.
+#[derive(Default)]
 struct Pose {
-    request: Request,
     /// `None` where the way to the worlds failed.
     regions: Option<Regions>,
     authority: Vec<usize>,
@@ -164,25 +164,24 @@ impl Gate {
         now: Timestamp,
     ) -> Result<Decided, GateError> {
         let begun = Instant::now();
-        let pose = self.pose(domain, asked, now);
+        let (request, pose) = self.pose(domain, asked, now);
         let mut durations = Durations {
             proposing: micros(begun.elapsed()),
             ..Durations::default()
         };
-        let governing = governing(calibration, &pose.request);
-        let mut case = Case::new(pose.request.clone())?;
+        let governing = governing(calibration, &request);
+        let mut case = Case::new(request)?;
         let mut failed = Vec::new();
         let mut record = match (&governing, &pose.error) {
             (Governing::Nothing, _) | (_, Some(_)) => None,
             (Governing::Calibration(calibration), None) => {
                 let calibration = calibration.as_deref();
-                let mut request = pose.request.clone();
                 let probing = Instant::now();
-                probe(domain, &pose, &mut request, calibration, &mut failed)?;
+                let (observed, elapsed) = probe(domain, &pose, &case, calibration, &mut failed);
                 durations.probing = micros(probing.elapsed());
-                case = Case::new(request)?;
+                case = case.with_observed(observed, elapsed)?;
                 let decision = case.decide(calibration);
-                if self.lacks_authority(&pose, decision.record()) {
+                if self.lacks_authority(&pose, &case, decision.record()) {
                     let mut request = case.request().clone();
                     request.authority_missing = true;
                     case = Case::new(request)?;
@@ -209,40 +208,39 @@ impl Gate {
         ))
     }
 
-    fn pose(&self, domain: &mut (impl Domain + ?Sized), asked: &Asked, now: Timestamp) -> Pose {
-        let mut pose = Pose {
-            request: Request {
-                id: Some(asked.id.clone()),
-                stratum: asked.stratum.clone(),
-                actions: Vec::new(),
-                worlds: Vec::new(),
-                hard_evidence: Vec::new(),
-                probes: Vec::new(),
-                observed: Vec::new(),
-                elapsed_steps: 0,
-                authority_missing: asked.authority_missing,
-                fresh_evidence_expected: asked.fresh_evidence_expected,
-                beta: asked.beta,
-                settings: self.settings.clone(),
-            },
-            regions: None,
-            authority: Vec::new(),
+    fn pose(
+        &self,
+        domain: &mut (impl Domain + ?Sized),
+        asked: &Asked,
+        now: Timestamp,
+    ) -> (Request, Pose) {
+        let mut request = Request {
+            id: Some(asked.id.clone()),
+            stratum: asked.stratum.clone(),
+            actions: Vec::new(),
+            worlds: Vec::new(),
+            hard_evidence: Vec::new(),
             probes: Vec::new(),
-            judged: 0,
-            error: None,
+            observed: Vec::new(),
+            elapsed_steps: 0,
+            authority_missing: asked.authority_missing,
+            fresh_evidence_expected: asked.fresh_evidence_expected,
+            beta: asked.beta,
+            settings: self.settings.clone(),
         };
+        let mut pose = Pose::default();
         let framed = domain.frame(now).map_err(Fallen::from);
         let posed = framed.and_then(|frame| {
-            pose.request.actions = pose::actions(&frame, domain.family());
-            self.fill(&mut pose, &frame)
+            request.actions = pose::actions(&frame, domain.family());
+            self.fill(&mut request, &mut pose, &frame)
         });
         if let Err(error) = posed {
             pose.error = Some(error);
         }
-        pose
+        (request, pose)
     }
 
-    fn fill(&self, pose: &mut Pose, frame: &Frame) -> Result<(), Fallen> {
+    fn fill(&self, request: &mut Request, pose: &mut Pose, frame: &Frame) -> Result<(), Fallen> {
         let candidates = frame.candidates.iter().enumerate();
         let judged: Vec<usize> = candidates
             .filter(|(_, candidate)| candidate.refused.is_none())
@@ -260,19 +258,20 @@ impl Gate {
             &self.weights,
             self.max_worlds,
         )?;
+        let ids: Vec<String> = regions.as_slice().iter().map(Region::id).collect();
         let mut probes = Vec::with_capacity(frame.probes.len());
         for (at, probe) in frame.probes.iter().enumerate() {
-            let posed = Posed::new(at, probe, &frame.facts, &regions);
+            let posed = Posed::new(at, probe, &frame.facts, &regions, &ids);
             let posed = posed.map_err(|outcomes| Fallen::Outcomes {
                 probe: probe.id.clone(),
                 outcomes,
             })?;
             probes.extend(posed);
         }
-        pose.request.worlds = pose::worlds(frame, &judged, &regions);
+        request.worlds = pose::worlds(frame, &judged, &regions, ids);
         for (posed, proposal) in probes {
             pose.probes.push(posed);
-            pose.request.probes.push(proposal);
+            request.probes.push(proposal);
         }
         pose.authority = frame
             .authority
@@ -285,7 +284,7 @@ impl Gate {
     }
 
     /// Whether a decision fell back although only facts of authority stand in the way.
-    fn lacks_authority(&self, pose: &Pose, record: &DecisionRecord) -> bool {
+    fn lacks_authority(&self, pose: &Pose, case: &Case, record: &DecisionRecord) -> bool {
         let Some(regions) = &pose.regions else {
             return false;
         };
@@ -304,7 +303,7 @@ impl Gate {
             .collect();
         stopped
             && pose::lacks_only_authority(
-                &pose.request,
+                case.request(),
                 &plausible,
                 regions,
                 &pose.authority,
@@ -324,28 +323,29 @@ impl Asked {
     }
 }
 
-/// Makes probes until the controller wants none, or one that only a person can answer.
+/// Makes probes until the controller wants none, or one that only a person can answer: what came of each, and the steps of
+/// the time budget that are spent, if all are.
 fn probe(
     domain: &mut (impl Domain + ?Sized),
     pose: &Pose,
-    request: &mut Request,
+    case: &Case,
     calibration: Option<&Calibration>,
     failed: &mut Vec<(String, String)>,
-) -> Result<(), GateError> {
-    let case = Case::new(request.clone())?;
+) -> (Vec<Observation>, u64) {
+    let mut observed = Vec::new();
     let mut memory = Workspace::default();
     let mut controller = case.controller(calibration, &mut memory);
     let begun = Instant::now();
-    let limit = request.settings.max_steps;
+    let limit = case.request().settings.max_steps;
     while let Step::Probe(choice) = controller.next_step() {
-        if limit.is_some_and(|limit| millis(begun.elapsed()) >= limit) {
-            request.elapsed_steps = limit.unwrap_or_default();
-            return Ok(());
+        if let Some(limit) = limit.filter(|limit| millis(begun.elapsed()) >= *limit) {
+            return (observed, limit);
         }
-        let (posed, declared) = (&pose.probes[choice.probe], &request.probes[choice.probe]);
+        let declared = &case.request().probes[choice.probe];
+        let posed = &pose.probes[choice.probe];
         let answer = domain.make(posed.offered);
         if answer == Answer::NotYet {
-            return Ok(());
+            break;
         }
         let outcome = posed.outcome(&answer);
         if let (None, Answer::Failed(reason)) = (outcome, &answer) {
@@ -356,11 +356,9 @@ fn probe(
             Some(outcome) => controller.observe(choice.probe, outcome),
             None => controller.probe_failed(choice.probe),
         };
-        request
-            .observed
-            .push(posed.observation(&declared.id, outcome));
+        observed.push(posed.observation(&declared.id, outcome));
     }
-    Ok(())
+    (observed, 0)
 }
 
 fn governing<'c>(calibration: UsedCalibration<'c>, request: &Request) -> Governing<'c> {
