@@ -86,6 +86,34 @@ impl Case {
         validate::validate(request)
     }
 
+    /// The same request with these reports of probes instead of its own, and with so many steps of the time budget spent:
+    /// what [`Self::new`] makes of that request, without validating the rest of it again.
+    ///
+    /// ```
+    /// use safecommit_core::{Case, Observation, Request};
+    ///
+    /// let request = r#"{"actions": [{"id": "delete"}],
+    ///     "worlds": [{"id": "temporary", "score": 0.1, "safe": ["delete"]}, {"id": "shared", "score": 0.3, "safe": []}],
+    ///     "probes": [{"id": "look", "cost": 1, "asks": "shared"}]}"#;
+    /// let mut request: Request = serde_json::from_str(request)?;
+    /// let observed = vec![Observation { probe: "look".to_owned(), outcome: Some("no".to_owned()) }];
+    /// let case = Case::new(request.clone())?.with_observed(observed.clone(), 0)?;
+    /// request.observed = observed;
+    /// assert_eq!(case.decide(None).record(), Case::new(request)?.decide(None).record());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`] for a report that [`Self::new`] would refuse.
+    pub fn with_observed(
+        self,
+        observed: Vec<Observation>,
+        elapsed_steps: u64,
+    ) -> Result<Self, RequestError> {
+        validate::observe(self, observed, elapsed_steps)
+    }
+
     /// Decides under `calibration`; without one the threshold is unbounded, and every proposed world
     /// that evidence does not refute stays plausible.
     ///

@@ -18,7 +18,7 @@ use crate::audit::{Durations, ReportedFault, UsedCalibration};
 use crate::domain::{Domain, DomainError, Frame};
 use crate::policy::{BindError, SafetyPolicies};
 use crate::score::ScoreWeights;
-use crate::support::{Regions, SupportError};
+use crate::support::{Region, Regions, SupportError};
 
 pub use decided::Decided;
 use governing::{Governing, fall_back, governing};
@@ -79,9 +79,9 @@ enum Fallen {
     Outcomes { probe: String, outcomes: usize },
 }
 
-/// A request with what its positions stand for.
+/// What the positions of a request stand for.
+#[derive(Default)]
 struct Pose {
-    request: Request,
     /// `None` where the way to the worlds failed.
     regions: Option<Regions>,
     authority: Vec<usize>,
@@ -162,28 +162,24 @@ impl Gate {
         now: Timestamp,
     ) -> Result<Decided, GateError> {
         let begun = Instant::now();
-        let pose = self.pose(domain, asked, now)?;
+        let (request, pose) = self.pose(domain, asked, now)?;
         let proposing = micros(begun.elapsed());
-        let governing = governing(calibration, &pose.request);
+        let governing = governing(calibration, &request);
         let mut run = Run {
             domain,
             pose: &pose,
-            request: pose.request.clone(),
             begun,
             probing: Duration::ZERO,
             failed: Vec::new(),
         };
-        let decided = match (&governing, &pose.error) {
-            (Governing::Nothing, _) | (_, Some(_)) => None,
+        let (case, decision) = match (&governing, &pose.error) {
+            (Governing::Nothing, _) | (_, Some(_)) => (Case::new(request)?, None),
             (Governing::Calibration(calibration), None) => {
-                Some(self.run(&mut run, calibration.as_deref())?)
+                let (case, decision) = self.run(&mut run, request, calibration.as_deref())?;
+                (case, Some(decision))
             }
         };
         let (probing, failed) = (micros(run.probing), run.failed);
-        let (case, decision) = match decided {
-            Some((case, decision)) => (case, Some(decision)),
-            None => (Case::new(pose.request.clone())?, None),
-        };
         let fault = pose.error.as_ref().map(|_| ReportedFault::Policy);
         let decision = match decision {
             Some(decision) => decided::Outcome::Decision(decision),
@@ -208,21 +204,28 @@ impl Gate {
     fn run<D: Domain + ?Sized>(
         &self,
         run: &mut Run<'_, D>,
+        mut request: Request,
         calibration: Option<&Calibration>,
     ) -> Result<(Case, Decision), GateError> {
-        let (all, probes) = (&run.pose.request.probes, &run.pose.probes);
+        let probes = &run.pose.probes;
         let of_system = (0..probes.len()).filter(|at| !probes[*at].of_person);
         let of_system: Vec<usize> = of_system.collect();
-        run.request.probes = of_system.iter().map(|at| all[*at].clone()).collect();
-        let (mut case, mut decision) = run.probe(&of_system, calibration)?;
-        if of_system.len() < probes.len() && decision.record().decision != DecisionKind::Commit {
-            let everything: Vec<usize> = (0..probes.len()).collect();
-            run.request.probes.clone_from(all);
-            (case, decision) = run.probe(&everything, calibration)?;
+        let everything: Vec<usize> = (0..probes.len()).collect();
+        let all = (of_system.len() < probes.len()).then(|| {
+            let some = of_system.iter().map(|at| request.probes[*at].clone());
+            let some = some.collect();
+            std::mem::replace(&mut request.probes, some)
+        });
+        let (mut case, mut decision) = run.probe(Case::new(request)?, &of_system, calibration)?;
+        if let (Some(all), true) = (all, decision.record().decision != DecisionKind::Commit) {
+            let mut request = case.request().clone();
+            request.probes = all;
+            (case, decision) = run.probe(Case::new(request)?, &everything, calibration)?;
         }
-        if self.lacks_authority(run.pose, decision.record()) {
-            run.request.authority_missing = true;
-            case = Case::new(run.request.clone())?;
+        if self.lacks_authority(run.pose, &case, decision.record()) {
+            let mut request = case.request().clone();
+            request.authority_missing = true;
+            case = Case::new(request)?;
             decision = case.decide(calibration);
         }
         Ok((case, decision))
@@ -233,50 +236,45 @@ impl Gate {
         domain: &mut (impl Domain + ?Sized),
         asked: &Asked,
         now: Timestamp,
-    ) -> Result<Pose, DomainError> {
+    ) -> Result<(Request, Pose), DomainError> {
         let frame = domain.frame(now)?;
-        let mut pose = Pose {
-            request: Request {
-                id: Some(asked.id.clone()),
-                stratum: asked.stratum.clone(),
-                actions: pose::actions(&frame, domain.family()),
-                worlds: Vec::new(),
-                hard_evidence: Vec::new(),
-                probes: Vec::new(),
-                observed: Vec::new(),
-                elapsed_steps: 0,
-                authority_missing: asked.authority_missing,
-                fresh_evidence_expected: asked.fresh_evidence_expected,
-                beta: asked.beta,
-                settings: self.settings.clone(),
-            },
-            regions: None,
-            authority: Vec::new(),
+        let mut request = Request {
+            id: Some(asked.id.clone()),
+            stratum: asked.stratum.clone(),
+            actions: pose::actions(&frame, domain.family()),
+            worlds: Vec::new(),
+            hard_evidence: Vec::new(),
             probes: Vec::new(),
-            judged: 0,
-            error: None,
+            observed: Vec::new(),
+            elapsed_steps: 0,
+            authority_missing: asked.authority_missing,
+            fresh_evidence_expected: asked.fresh_evidence_expected,
+            beta: asked.beta,
+            settings: self.settings.clone(),
         };
-        if let Err(error) = self.fill(&mut pose, &frame) {
+        let mut pose = Pose::default();
+        if let Err(error) = self.fill(&mut request, &mut pose, &frame) {
             pose.error = Some(error);
         }
-        Ok(pose)
+        Ok((request, pose))
     }
 
-    fn fill(&self, pose: &mut Pose, frame: &Frame) -> Result<(), Fallen> {
+    fn fill(&self, request: &mut Request, pose: &mut Pose, frame: &Frame) -> Result<(), Fallen> {
         let (judged, regions) = self.regions(frame)?;
+        let ids: Vec<String> = regions.as_slice().iter().map(Region::id).collect();
         let mut probes = Vec::with_capacity(frame.probes.len());
         for (at, probe) in frame.probes.iter().enumerate() {
-            let posed = Posed::new(at, probe, &frame.facts, &regions);
+            let posed = Posed::new(at, probe, &frame.facts, &regions, &ids);
             let posed = posed.map_err(|outcomes| Fallen::Outcomes {
                 probe: probe.id.clone(),
                 outcomes,
             })?;
             probes.extend(posed);
         }
-        pose.request.worlds = pose::worlds(frame, &judged, &regions);
+        request.worlds = pose::worlds(frame, &judged, &regions, ids);
         for (posed, proposal) in probes {
             pose.probes.push(posed);
-            pose.request.probes.push(proposal);
+            request.probes.push(proposal);
         }
         pose.authority = frame
             .authority
@@ -327,7 +325,7 @@ impl Gate {
     }
 
     /// Whether a decision fell back although only facts of authority stand in the way.
-    fn lacks_authority(&self, pose: &Pose, record: &DecisionRecord) -> bool {
+    fn lacks_authority(&self, pose: &Pose, case: &Case, record: &DecisionRecord) -> bool {
         let Some(regions) = &pose.regions else {
             return false;
         };
@@ -346,7 +344,7 @@ impl Gate {
             .collect();
         stopped
             && pose::lacks_only_authority(
-                &pose.request,
+                case.request(),
                 &plausible,
                 regions,
                 &pose.authority,

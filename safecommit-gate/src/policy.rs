@@ -7,6 +7,7 @@ mod error;
 mod evaluate;
 mod limits;
 mod load;
+mod memory;
 mod place;
 mod reads;
 mod schema;
@@ -122,6 +123,8 @@ pub struct SafetyPolicy {
     alone: cedar_policy::PolicySet,
     actions: cedar_policy::ActionConstraint,
     reads: Reads,
+    /// Its answers so far.
+    memory: Arc<memory::Memory>,
 }
 
 impl SafetyPolicies {

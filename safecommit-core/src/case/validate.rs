@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::names::Names;
-use super::request::{ProbingProposal, Request, VerificationProposal};
+use super::request::{Observation, ProbingProposal, Request, VerificationProposal};
 use super::{Case, subject_of};
 use crate::action::{Action, Reversibility};
 use crate::probing::Probing;
@@ -125,10 +125,7 @@ pub(super) fn validate(request: Request) -> Checked<Case> {
         .map(Probability::new)
         .transpose()
         .at(|| "beta".to_owned())?;
-    let subject = subject_of(&request)
-        .map_err(|error| RequestProblem::NotSerialisable(error.to_string()))
-        .at(|| ".".to_owned())?;
-    problem.set_subject(subject);
+    problem.set_subject(subject(&request)?);
     Ok(Case {
         request,
         problem,
@@ -137,6 +134,30 @@ pub(super) fn validate(request: Request) -> Checked<Case> {
         outcomes,
         beta,
     })
+}
+
+/// The case with other reports.
+pub(super) fn observe(
+    mut case: Case,
+    observed: Vec<Observation>,
+    elapsed_steps: u64,
+) -> Checked<Case> {
+    case.request.observed = observed;
+    case.request.elapsed_steps = elapsed_steps;
+    let mut probes = Names::default();
+    for probe in &case.request.probes {
+        probes.add(&probe.id);
+    }
+    case.observed = read_observations(&case.request, &probes, &case.outcomes)?;
+    let subject = subject(&case.request)?;
+    case.problem.set_subject(subject);
+    Ok(case)
+}
+
+fn subject(request: &Request) -> Checked<Subject> {
+    subject_of(request)
+        .map_err(|error| RequestProblem::NotSerialisable(error.to_string()))
+        .at(|| ".".to_owned())
 }
 
 fn add_actions(request: &Request, problem: &mut Problem) -> Checked<Names> {

@@ -4,6 +4,7 @@ use safecommit_core::{Case, Request};
 use serde_json::{Value, json};
 
 mod full;
+mod observed;
 mod parsing;
 
 use full::{changed, full, parse};

@@ -1,6 +1,5 @@
 //! From a frame and the regions of its worlds to a request of `safecommit-core`, and from answers to its outcomes.
 
-use indexmap::IndexMap;
 use safecommit_conformal::Score;
 use safecommit_core::{
     ActionProposal, Observation, OutcomeProposal, ProbeProposal, Request, WorldProposal,
@@ -29,7 +28,12 @@ pub(super) const MAX_OUTCOMES: usize = 4096;
 ///
 /// The one for what was left out has the score that none of it falls below, may give any answer, and only reversible
 /// actions are safe in it. So nothing irreversible is certified unless the threshold excludes all that is missing.
-pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<WorldProposal> {
+pub(super) fn worlds(
+    frame: &Frame,
+    judged: &[usize],
+    regions: &Regions,
+    ids: Vec<String>,
+) -> Vec<WorldProposal> {
     let id = |candidate: usize| frame.candidates[candidate].id.clone();
     let refused = |candidate: usize| {
         let reason = frame.candidates[candidate].refused.as_deref();
@@ -41,7 +45,7 @@ pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<
         .map_or(0.0, |region| region.score().value());
     let excess = |score: Score| ((score.value() - best) * 1e6).round().max(0.0) / 1e6;
     let mut worlds: Vec<WorldProposal> = Vec::with_capacity(regions.as_slice().len() + 1);
-    for region in regions.as_slice() {
+    for (region, named) in regions.as_slice().iter().zip(ids) {
         let mut safe = Vec::new();
         let mut reasons = Vec::new();
         for (at, candidate) in judged.iter().enumerate() {
@@ -61,7 +65,7 @@ pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<
             }
         }
         worlds.push(WorldProposal {
-            id: region.id(),
+            id: named,
             score: excess(region.score()),
             safe,
             description: (!reasons.is_empty()).then(|| reasons.join("; ")),
@@ -114,6 +118,7 @@ impl Posed {
         probe: &OfferedProbe,
         facts: &Facts,
         regions: &Regions,
+        ids: &[String],
     ) -> Result<Option<(Self, ProbeProposal)>, usize> {
         let positions: Vec<usize> = regions
             .relevant()
@@ -139,40 +144,46 @@ impl Posed {
             return Err(product);
         }
         let combinations = combinations(&known);
-        let admits = |region: &Region, combination: &[u8]| {
-            let mut values = positions.iter().zip(combination);
-            values.all(|(fact, value)| region.admits(*fact, *value))
-        };
-        let mut likelihood: Vec<IndexMap<String, f64>> =
-            vec![IndexMap::new(); combinations.len() + 1];
-        let ids: Vec<String> = regions.as_slice().iter().map(Region::id).collect();
-        for (region, id) in regions.as_slice().iter().zip(&ids) {
-            let possible: Vec<usize> = (0..combinations.len())
-                .filter(|at| admits(region, &combinations[*at]))
-                .collect();
+        // By outcome: the worlds in which it is possible, each with its probability there.
+        let mut possible_in: Vec<Vec<(&String, f64)>> = vec![Vec::new(); combinations.len() + 1];
+        let mut certain = true;
+        let left_out = LEFT_OUT.to_owned();
+        let mut possible: Vec<usize> = Vec::with_capacity(combinations.len());
+        for (region, id) in regions.as_slice().iter().zip(ids) {
+            let admits = |combination: &[u8]| {
+                let mut values = positions.iter().zip(combination);
+                values.all(|(fact, value)| region.admits(*fact, *value))
+            };
+            possible.clear();
+            possible.extend((0..combinations.len()).filter(|at| admits(&combinations[*at])));
             for at in &possible {
-                likelihood[*at].insert(id.clone(), 1.0 / possible.len() as f64);
+                possible_in[*at].push((id, 1.0 / possible.len() as f64));
             }
+            certain &= possible.len() <= 1;
         }
         if regions.cut().is_some() {
-            let share = 1.0 / likelihood.len() as f64;
-            for outcome in &mut likelihood {
-                outcome.insert(LEFT_OUT.to_owned(), share);
+            let share = 1.0 / possible_in.len() as f64;
+            for outcome in &mut possible_in {
+                outcome.push((&left_out, share));
             }
+            // Any answer is possible in it.
+            certain = false;
         }
-        let certain = likelihood
-            .iter()
-            .all(|outcome| outcome.values().all(|share| *share >= 1.0));
         let mut outcomes: Vec<String> = combinations
             .iter()
             .map(|combination| name_of(&known, combination))
             .collect();
         outcomes.push(UNEXPECTED.to_owned());
-        let declared = outcomes.iter().zip(likelihood).map(|(id, likelihood)| {
+        let declared = outcomes.iter().zip(possible_in).map(|(id, possible)| {
+            let possible = possible.into_iter();
             let (worlds, likelihood) = if certain {
-                (Some(likelihood.into_keys().collect()), None)
+                (
+                    Some(possible.map(|(world, _)| world.clone()).collect()),
+                    None,
+                )
             } else {
-                (None, Some(likelihood))
+                let shares = possible.map(|(world, share)| (world.clone(), share));
+                (None, Some(shares.collect()))
             };
             OutcomeProposal {
                 id: id.clone(),

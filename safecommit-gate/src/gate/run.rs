@@ -3,17 +3,15 @@
 use std::time::{Duration, Instant};
 
 use safecommit_conformal::Calibration;
-use safecommit_core::{Case, Decision, Request, Step, Workspace};
+use safecommit_core::{Case, Decision, Step, Workspace};
 
 use super::{GateError, Pose};
 use crate::domain::{Answer, Domain};
 
-/// A decision in progress.
+/// The probes of a decision in progress.
 pub(super) struct Run<'r, D: ?Sized> {
     pub(super) domain: &'r mut D,
     pub(super) pose: &'r Pose,
-    /// The request with what was found so far.
-    pub(super) request: Request,
     pub(super) begun: Instant,
     pub(super) probing: Duration,
     /// Why probes failed, by their names.
@@ -25,16 +23,18 @@ impl<D: Domain + ?Sized> Run<'_, D> {
     /// request, by their positions in the pose.
     pub(super) fn probe(
         &mut self,
+        case: Case,
         posed: &[usize],
         calibration: Option<&Calibration>,
     ) -> Result<(Case, Decision), GateError> {
-        let case = Case::new(self.request.clone())?;
+        let mut observed = case.request().observed.clone();
+        let mut elapsed = case.request().elapsed_steps;
         let mut memory = Workspace::default();
         let mut controller = case.controller(calibration, &mut memory);
-        let limit = self.request.settings.max_steps;
+        let limit = case.request().settings.max_steps;
         while let Step::Probe(choice) = controller.next_step() {
-            if limit.is_some_and(|limit| millis(self.begun.elapsed()) >= limit) {
-                self.request.elapsed_steps = limit.unwrap_or_default();
+            if let Some(limit) = limit.filter(|limit| millis(self.begun.elapsed()) >= *limit) {
+                elapsed = limit;
                 break;
             }
             let posed = &self.pose.probes[posed[choice.probe]];
@@ -44,7 +44,7 @@ impl<D: Domain + ?Sized> Run<'_, D> {
             if answer == Answer::NotYet {
                 break;
             }
-            let name = &self.request.probes[choice.probe].id;
+            let name = &case.request().probes[choice.probe].id;
             let outcome = posed.outcome(&answer);
             match &answer {
                 Answer::Failed(reason) => self.failed.push((name.clone(), reason.clone())),
@@ -59,10 +59,9 @@ impl<D: Domain + ?Sized> Run<'_, D> {
                 Some(outcome) => controller.observe(choice.probe, outcome),
                 None => controller.probe_failed(choice.probe),
             };
-            let observation = posed.observation(name, outcome);
-            self.request.observed.push(observation);
+            observed.push(posed.observation(name, outcome));
         }
-        let case = Case::new(self.request.clone())?;
+        let case = case.with_observed(observed, elapsed)?;
         let decision = case.decide(calibration);
         Ok((case, decision))
     }

@@ -19,6 +19,8 @@ pub(super) struct Bindable {
     pub(super) source: Source,
     /// One a value of the fact, or the one constant.
     pub(super) values: Vec<RestrictedExpression>,
+    /// What these are expressions of.
+    of_values: Vec<AttributeValue>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +43,14 @@ impl Bindable {
 
     pub(super) fn key(&self) -> Key<'_> {
         (self.holder, &self.name, &self.of, &self.source)
+    }
+
+    /// Whether it is the same attribute with the same values in the same order, wherever they come from.
+    pub(super) fn has_values_of(&self, other: &Self) -> bool {
+        self.holder == other.holder
+            && self.name == other.name
+            && self.of == other.of
+            && self.of_values == other.of_values
     }
 }
 
@@ -106,42 +116,38 @@ pub(super) fn attributes(
                     });
                 }
                 (None, None) => continue,
-                (Some(value), _) => (
-                    Source::Constant(value.clone()),
-                    vec![(expression(of, value), value.to_string())],
-                ),
+                (Some(value), _) => (Source::Constant(value.clone()), vec![value.clone()]),
                 (None, Some(at)) => (Source::Fact(at), fact_values(of, &facts.as_slice()[at])),
             };
-            let values = values.into_iter().map(|(value, shown)| {
-                value.ok_or_else(|| BindError::Value {
+            let expressions = values.iter().map(|value| {
+                expression(of, value).ok_or_else(|| BindError::Value {
                     action: name(),
                     attribute: attribute.clone(),
                     expected: of.to_string(),
-                    value: shown,
+                    value: value.to_string(),
                 })
             });
-            let values = values.collect::<Result<_, BindError>>()?;
+            let expressions = expressions.collect::<Result<_, BindError>>()?;
             bindables.push(Arc::new(Bindable {
                 holder,
                 name: attribute.clone(),
                 of: Arc::clone(of),
                 source,
-                values,
+                values: expressions,
+                of_values: values,
             }));
         }
     }
     Ok(bindables)
 }
 
-fn fact_values(of: &Type, fact: &Fact) -> Vec<(Option<RestrictedExpression>, String)> {
-    let values = fact.values().iter().map(|text| {
-        let value = match (of, text.as_str()) {
-            (Type::Flag, "yes" | "true") => Some(AttributeValue::Flag(true)),
-            (Type::Flag, "no" | "false") => Some(AttributeValue::Flag(false)),
-            (Type::Flag, _) => None,
-            _ => Some(AttributeValue::Text(text.clone())),
-        };
-        (value.and_then(|value| expression(of, &value)), text.clone())
+/// The values of a fact as those of an attribute; a text where the type wants another has no expression.
+fn fact_values(of: &Type, fact: &Fact) -> Vec<AttributeValue> {
+    let values = fact.values().iter();
+    let values = values.map(|text| match (of, text.as_str()) {
+        (Type::Flag, "yes" | "true") => AttributeValue::Flag(true),
+        (Type::Flag, "no" | "false") => AttributeValue::Flag(false),
+        _ => AttributeValue::Text(text.clone()),
     });
     values.collect()
 }

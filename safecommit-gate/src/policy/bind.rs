@@ -8,6 +8,7 @@ use cedar_policy::{ActionConstraint, Authorizer, EntityId, EntityTypeName, Entit
 
 use super::action::Party as Described;
 use super::attribute::{Bindable, Key, attributes};
+use super::memory::Kept;
 use super::{ActionDescription, BindError, Loaded, SafetyPolicies, SafetyPolicy};
 use crate::Facts;
 
@@ -36,6 +37,8 @@ pub(super) struct Rule {
     pub(super) facts: Vec<(usize, usize)>,
     /// Whether the answer can depend on groups of actions.
     pub(super) groups_of_actions: bool,
+    /// The answers of earlier maps that hold in this one too, if its answers are kept.
+    pub(super) kept: Option<Arc<Kept>>,
 }
 
 /// Who asks for which action on what.
@@ -115,12 +118,14 @@ impl SafetyMap {
         &self.loaded.policies[self.rules[rule].policy]
     }
 
-    fn add(&mut self, rule: Rule) -> usize {
+    fn add(&mut self, mut rule: Rule) -> usize {
         let same = self
             .rules
             .iter()
             .position(|known| known.answers_for(&rule, &self.loaded));
         same.unwrap_or_else(|| {
+            let written = &self.loaded.policies[rule.policy];
+            rule.kept = written.memory.of(&rule, &written.reads);
             self.rules.push(rule);
             self.rules.len() - 1
         })
@@ -176,7 +181,19 @@ impl Rule {
             attributes,
             facts,
             groups_of_actions: by_group || written.reads.action,
+            kept: None,
         }
+    }
+
+    /// The place of a world in the product of the values of the facts, of which there are few enough for one.
+    pub(super) fn place(&self, world: &[u8]) -> usize {
+        let facts = self.facts.iter();
+        facts.fold(0, |at, &(fact, size)| at * size + usize::from(world[fact]))
+    }
+
+    /// Where a fact stands among those that are read.
+    pub(super) fn order_of(&self, fact: usize) -> Option<usize> {
+        self.facts.iter().position(|(read, _)| *read == fact)
     }
 
     /// Whether the answer depends on the fact.

@@ -46,8 +46,21 @@ impl SafetyMap {
         Ok(SafetyTable::new(self, worlds.len(), columns, messages))
     }
 
-    /// Asks Cedar what one policy says in one world, of which only the facts that the policy reads matter.
+    /// What one policy says in one world, of which only the facts that the policy reads matter. Cedar is asked unless the
+    /// answer was kept.
     pub(super) fn ask(&self, rule: &Rule, world: &[u8], messages: &mut Vec<String>) -> Outcome {
+        let Some(kept) = &rule.kept else {
+            return self.ask_cedar(rule, world, messages);
+        };
+        let place = rule.place(world);
+        kept.get(place).unwrap_or_else(|| {
+            let outcome = self.ask_cedar(rule, world, messages);
+            kept.keep(place, outcome);
+            outcome
+        })
+    }
+
+    fn ask_cedar(&self, rule: &Rule, world: &[u8], messages: &mut Vec<String>) -> Outcome {
         let mut failed = |message: String| {
             messages.push(message);
             Outcome::Fails(messages.len() - 1)
@@ -155,7 +168,7 @@ pub(super) enum Answers {
 }
 
 /// Products of values up to this many have a place each.
-const DENSE: usize = 1 << 12;
+pub(super) const DENSE: usize = 1 << 12;
 
 impl Answers {
     pub(super) fn of(rule: &Rule) -> Self {
@@ -175,11 +188,8 @@ impl Answers {
         world: &[u8],
         ask: impl FnOnce() -> Outcome,
     ) -> Outcome {
-        let facts = rule.facts.iter();
         let place = match self {
-            Self::Dense(_) => {
-                facts.fold(0, |at, &(fact, size)| at * size + usize::from(world[fact]))
-            }
+            Self::Dense(_) => rule.place(world),
             Self::Sparse(_) => 0,
         };
         self.get_or_at(place, rule, world, ask)

@@ -1,6 +1,7 @@
 //! From texts to validated policies.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use cedar_policy::{Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
 use miette::Diagnostic;
@@ -191,6 +192,7 @@ fn prepared(id: String, policy: Policy, file: &str) -> Result<SafetyPolicy, Poli
         alone,
         actions,
         reads,
+        memory: Arc::default(),
     })
 }
 

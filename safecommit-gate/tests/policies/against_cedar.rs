@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::plain::{From, Target, answer};
 
-const SCHEMA: PolicyText<'static> = PolicyText {
+pub(crate) const SCHEMA: PolicyText<'static> = PolicyText {
     name: "test.cedarschema",
     text: r#"
         type Flag = Bool;
@@ -62,19 +62,90 @@ const SCOPES: [&str; 6] = [
     "principal, action, resource is Entry in Team::\"builders\"",
 ];
 
-fn facts() -> Facts {
-    Facts::new([
-        Fact::new("kind", ["file", "link", "mount"]).unwrap(),
-        Fact::new("dirty", ["no", "yes"]).unwrap(),
-        Fact::new("name", ["run", "run_old"]).unwrap(),
-        Fact::new("trusted", ["yes", "no"]).unwrap(),
-        Fact::new("staged", ["no", "yes"]).unwrap(),
-        Fact::new("other_kind", ["mount", "file", "link"]).unwrap(),
-    ])
-    .unwrap()
+/// What may differ between two decisions under the same policies.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    principal: &'static str,
+    resource: &'static str,
+    /// Whether both are in the team of the builders.
+    builders: bool,
+    size: i64,
+    /// The values of the facts about kinds, in their order.
+    kinds: &'static [&'static str],
+    /// The order of the facts, as a rotation.
+    rotation: usize,
+    /// Whether the first actions have the attribute `extra`, with the values of `name`.
+    extra: bool,
 }
 
-fn worlds(facts: &Facts) -> Vec<Assignment> {
+const USUAL: Case = Case {
+    principal: "me",
+    resource: "target",
+    builders: true,
+    size: 7,
+    kinds: &["file", "link", "mount"],
+    rotation: 0,
+    extra: false,
+};
+
+/// The usual one without groups, with which answers are kept, then each with one or two things that differ from it.
+const CASES: [Case; 9] = [
+    USUAL,
+    ALONE,
+    Case {
+        principal: "you",
+        ..ALONE
+    },
+    Case {
+        resource: "other",
+        ..ALONE
+    },
+    Case { size: 70, ..ALONE },
+    Case {
+        kinds: &["mount", "link", "file"],
+        ..ALONE
+    },
+    Case {
+        kinds: &["link", "mount"],
+        size: 70,
+        ..ALONE
+    },
+    Case {
+        rotation: 4,
+        resource: "other",
+        ..ALONE
+    },
+    Case {
+        extra: true,
+        ..ALONE
+    },
+];
+
+const ALONE: Case = Case {
+    builders: false,
+    ..USUAL
+};
+
+pub(crate) fn facts() -> Facts {
+    USUAL.facts()
+}
+
+impl Case {
+    fn facts(&self) -> Facts {
+        let mut facts = [
+            Fact::new("kind", self.kinds.iter().copied()).unwrap(),
+            Fact::new("dirty", ["no", "yes"]).unwrap(),
+            Fact::new("name", ["run", "run_old"]).unwrap(),
+            Fact::new("trusted", ["yes", "no"]).unwrap(),
+            Fact::new("staged", ["no", "yes"]).unwrap(),
+            Fact::new("other_kind", self.kinds.iter().rev().copied()).unwrap(),
+        ];
+        facts.rotate_left(self.rotation);
+        Facts::new(facts).unwrap()
+    }
+}
+
+pub(crate) fn worlds(facts: &Facts) -> Vec<Assignment> {
     let mut worlds: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
     for fact in facts.as_slice() {
         let longer = worlds.iter().flat_map(|world| {
@@ -134,31 +205,55 @@ fn text_of(policies: &[String]) -> String {
     named.collect()
 }
 
+fn load(text: &str) -> SafetyPolicies {
+    SafetyPolicies::load(&[PolicyText { name: "all", text }], SCHEMA).unwrap()
+}
+
 fn compare(text: &str) {
+    compare_in(&USUAL, &load(text), text, 1);
+}
+
+/// Compares policies with plain Cedar in one of `step` worlds, and with the same policies loaded anew in all.
+fn compare_in(case: &Case, policies: &SafetyPolicies, text: &str, step: usize) {
     let (schema, _) = Schema::from_cedarschema_str(SCHEMA.text).unwrap();
     let set: PolicySet = text.parse().unwrap();
-    let (facts, worlds) = (facts(), worlds(&facts()));
-    let describe = |action: &str| {
-        ActionDescription::new(action, "me", "target")
-            .with("size", 7_i64)
-            .principal_in("Team::\"builders\"")
-            .resource_in("Team::\"builders\"")
+    let facts = case.facts();
+    let worlds = worlds(&facts);
+    let builders = "Team::\"builders\"";
+    let describe = |action: &str, extra| {
+        let mut action =
+            ActionDescription::new(action, case.principal, case.resource).with("size", case.size);
+        if extra {
+            action = action.reading("extra", "name");
+        }
+        match case.builders {
+            true => action.principal_in(builders).resource_in(builders),
+            false => action,
+        }
     };
     // The second deletion reads its kind from another fact.
     let actions = [
-        describe("delete"),
-        describe("send"),
-        describe("inspect"),
-        describe("delete")
+        describe("delete", case.extra),
+        describe("send", case.extra),
+        describe("inspect", case.extra),
+        describe("delete", false)
             .reading("kind", "other_kind")
             .with("extra", "x"),
     ];
-    let policies = SafetyPolicies::load(&[PolicyText { name: "all", text }], SCHEMA).unwrap();
     let map = policies.bind(&facts, &actions).unwrap();
     let table = map.evaluate(&worlds).unwrap();
+    let (anew, found) = (load(text), |table: &_| {
+        let pairs = (0..worlds.len()).flat_map(|world| (0..4).map(move |action| (world, action)));
+        let answers = pairs.map(|(world, action)| answer(table, world, action));
+        answers.collect::<Vec<_>>()
+    });
+    let map_anew = anew.bind(&facts, &actions).unwrap();
+    let expected = found(&map_anew.evaluate(&worlds).unwrap());
+    assert_eq!(found(&table), expected, "{case:?}\n{text}");
 
     let groups = [json!({"type": "Team", "id": "builders"})];
-    let size = From::Constant(json!(7));
+    let groups = if case.builders { &groups[..] } else { &[] };
+    let size = From::Constant(json!(case.size));
     let principal = [("trusted", From::Flag("trusted"))];
     let resource = |kind| {
         vec![
@@ -168,7 +263,10 @@ fn compare(text: &str) {
             ("size", size.clone()),
         ]
     };
-    let (plain, mut other) = (resource("kind"), resource("other_kind"));
+    let (mut plain, mut other) = (resource("kind"), resource("other_kind"));
+    if case.extra {
+        plain.push(("extra", From::Text("name")));
+    }
     other.push(("extra", From::Constant(json!("x"))));
     let context = |kind| {
         [
@@ -177,11 +275,15 @@ fn compare(text: &str) {
         ]
     };
     let (context, other_context) = (context("kind"), context("other_kind"));
+    let (agent, entry) = (
+        format!("Agent::\"{}\"", case.principal),
+        format!("Entry::\"{}\"", case.resource),
+    );
     let target = |action, resource, context| Target {
         action,
-        principal: "Agent::\"me\"",
-        resource: "Entry::\"target\"",
-        groups: &groups,
+        principal: &agent,
+        resource: &entry,
+        groups,
         attributes: [&principal, resource, context],
     };
     let targets = [
@@ -190,13 +292,13 @@ fn compare(text: &str) {
         target("Action::\"inspect\"", &plain, &context[..1]),
         target("Action::\"delete\"", &other, &other_context),
     ];
-    for (world, assignment) in worlds.iter().enumerate() {
+    for (world, assignment) in worlds.iter().enumerate().step_by(step) {
         for (action, target) in targets.iter().enumerate() {
             let expected = target.ask(&set, &schema, &facts, assignment);
             let found = answer(&table, world, action);
             assert_eq!(
                 found, expected,
-                "world {assignment:?}, action {action}\n{text}"
+                "{case:?}, world {assignment:?}, action {action}\n{text}"
             );
         }
     }
@@ -212,6 +314,36 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+    /// Answers are kept from one map to the next; which maps there were before makes no difference.
+    #[test]
+    fn what_was_decided_before_changes_no_answer(
+        policies in prop::collection::vec(policy(), 1..7),
+        order in prop::collection::vec(prop::sample::select(&CASES[..]), 4..9),
+    ) {
+        let text = text_of(&policies);
+        let policies = load(&text);
+        for case in order {
+            compare_in(&case, &policies, &text, 13);
+        }
+    }
+}
+
+#[test]
+fn every_form_of_condition_alone_is_answered_anew_where_it_has_to_be() {
+    for atom in ATOMS {
+        let text = text_of(&[
+            "permit(principal, action, resource);".to_owned(),
+            format!("forbid(principal, action, resource) when {{ {atom} }};"),
+        ]);
+        let policies = load(&text);
+        for case in CASES.iter().chain(CASES.iter().rev()) {
+            compare_in(case, &policies, &text, 37);
+        }
+    }
+}
+
 #[test]
 fn every_form_of_condition_alone_equals_plain_cedar() {
     for atom in ATOMS {
@@ -221,136 +353,4 @@ fn every_form_of_condition_alone_equals_plain_cedar() {
         ]);
         compare(&text);
     }
-}
-
-#[test]
-fn facts_that_no_policy_reads_are_not_read() {
-    let text = "permit(principal, action, resource) when { resource.dirty && context.staged };
-                forbid(principal, action == Action::\"delete\", resource)
-                when { context.kind == Kind::\"link\" };";
-    let policies = SafetyPolicies::load(&[PolicyText { name: "all", text }], SCHEMA).unwrap();
-    let describe = |action| ActionDescription::new(action, "me", "target").with("size", 7_i64);
-    let actions = [
-        describe("delete"),
-        describe("inspect"),
-        describe("delete").reading("kind", "other_kind"),
-    ];
-    let map = policies.bind(&facts(), &actions).unwrap();
-    assert_eq!(map.facts_read(0), [0, 1, 4]);
-    assert_eq!(map.facts_read(1), [1, 4]);
-    assert_eq!(map.facts_read(2), [1, 4, 5]);
-    assert!(map.facts_read(3).is_empty());
-}
-
-#[test]
-fn more_combinations_than_have_a_place_each_are_told_apart() {
-    let names: Vec<String> = (0..16).map(|at| format!("f{at}")).collect();
-    let attributes: String = names.iter().map(|name| format!("{name}: Bool, ")).collect();
-    let schema = format!(
-        "entity Agent; entity Entry = {{ {attributes} }}; \
-         action delete appliesTo {{ principal: [Agent], resource: [Entry] }};"
-    );
-    let all: Vec<String> = names
-        .iter()
-        .map(|name| format!("resource.{name}"))
-        .collect();
-    let text = format!(
-        "permit(principal, action, resource) when {{ {} }};",
-        all.join(" && ")
-    );
-    let schema = PolicyText {
-        name: "wide.cedarschema",
-        text: &schema,
-    };
-    let policies = SafetyPolicies::load(
-        &[PolicyText {
-            name: "wide",
-            text: &text,
-        }],
-        schema,
-    )
-    .unwrap();
-    let facts = names
-        .iter()
-        .map(|name| Fact::new(name, ["no", "yes"]).unwrap());
-    let facts = Facts::new(facts).unwrap();
-    let map = policies
-        .bind(&facts, &[ActionDescription::new("delete", "me", "x")])
-        .unwrap();
-    let worlds: Vec<Assignment> = (0..=16)
-        .map(|no| {
-            let value = |at| if at == no { "no" } else { "yes" };
-            let values = names
-                .iter()
-                .enumerate()
-                .map(|(at, name)| (name.as_str(), value(at)));
-            facts.assignment(values).unwrap()
-        })
-        .collect();
-    let table = map.evaluate(&worlds).unwrap();
-    let safe: Vec<usize> = (0..worlds.len())
-        .filter(|&world| table.is_safe(world, 0))
-        .collect();
-    assert_eq!(safe, [16]);
-}
-
-#[test]
-fn a_program_that_acts_on_itself_is_one_entity() {
-    let schema = PolicyText {
-        name: "self.cedarschema",
-        text: r#"
-            entity Team;
-            entity Program in [Team] = { running: Bool, signed: Bool };
-            action "up\"date é" appliesTo { principal: [Program], resource: [Program], context: { asked: Bool } };
-        "#,
-    };
-    let text = "permit(principal in Team::\"a\", action, resource in Team::\"b\")
-        when { principal.signed && !resource.running && context.asked };";
-    let policies = SafetyPolicies::load(&[PolicyText { name: "self", text }], schema).unwrap();
-    let no_yes = ["no", "yes"];
-    let names = ["running", "signed", "asked"];
-    let facts = Facts::new(names.map(|name| Fact::new(name, no_yes).unwrap())).unwrap();
-    let update = |principal| {
-        let action = ActionDescription::new("up\"date é", principal, "me");
-        action
-            .principal_in("Team::\"a\"")
-            .resource_in("Team::\"b\"")
-    };
-    let map = policies
-        .bind(&facts, &[update("me"), update("you")])
-        .unwrap();
-    let worlds = worlds(&facts);
-    let table = map.evaluate(&worlds).unwrap();
-    for (world, assignment) in worlds.iter().enumerate() {
-        let is = |name| facts.value_of(assignment, name) == Some("yes");
-        let safe = is("signed") && !is("running") && is("asked");
-        assert_eq!(
-            [0, 1].map(|action| table.is_safe(world, action)),
-            [safe, safe],
-            "{assignment:?}"
-        );
-    }
-}
-
-#[test]
-fn principals_and_targets_are_told_apart_by_name_and_groups_alone() {
-    let text = "permit(principal == Agent::\"me\", action, resource == Entry::\"a\");
-        permit(principal in Team::\"builders\", action, resource in Team::\"builders\");";
-    let policies = SafetyPolicies::load(&[PolicyText { name: "all", text }], SCHEMA).unwrap();
-    let describe =
-        |principal, target| ActionDescription::new("delete", principal, target).with("size", 7_i64);
-    let builders = "Team::\"builders\"";
-    let actions = [
-        describe("me", "a"),
-        describe("me", "b"),
-        describe("you", "a"),
-        describe("you", "a").principal_in(builders),
-        describe("you", "a")
-            .principal_in(builders)
-            .resource_in(builders),
-        describe("you", "a").resource_in(builders),
-    ];
-    let map = policies.bind(&facts(), &actions).unwrap();
-    let worlds = worlds(&facts());
-    assert!(map.evaluate(&worlds).unwrap().safe(0).eq([0, 4]));
 }

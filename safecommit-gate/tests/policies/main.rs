@@ -10,4 +10,5 @@ mod bad_input;
 mod deep;
 mod failing;
 mod files;
+mod particular;
 mod plain;
