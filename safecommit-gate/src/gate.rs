@@ -21,7 +21,7 @@ use crate::score::ScoreWeights;
 use crate::support::{Region, Regions, SupportError};
 
 pub use decided::Decided;
-use governing::{Governing, fall_back, governing};
+use governing::{fall_back, governing};
 use pose::Posed;
 pub use pose::{LEFT_OUT, UNEXPECTED};
 use run::Run;
@@ -173,8 +173,8 @@ impl Gate {
             failed: Vec::new(),
         };
         let (case, decision) = match (&governing, &pose.error) {
-            (Governing::Nothing, _) | (_, Some(_)) => (Case::new(request)?, None),
-            (Governing::Calibration(calibration), None) => {
+            (Err(_), _) | (_, Some(_)) => (Case::new(request)?, None),
+            (Ok(calibration), None) => {
                 let (case, decision) = self.run(&mut run, request, calibration.as_deref())?;
                 (case, Some(decision))
             }

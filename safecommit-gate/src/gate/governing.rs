@@ -7,23 +7,21 @@ use safecommit_core::{Case, DecisionRecord, Fault, Request, Workspace};
 
 use crate::audit::{ReportedFault, UsedCalibration};
 
-/// The calibration that governs a request.
-pub(super) enum Governing<'c> {
-    Calibration(Option<Cow<'c, Calibration>>),
-    /// There is one for each stratum, and none for this one.
-    Nothing,
-}
+/// The calibration that governs a request, none at all being a choice too.
+pub(super) type Governing<'c> = Result<Option<Cow<'c, Calibration>>, NoneForStratum>;
+
+/// There is a calibration for each stratum, and none for that of the request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NoneForStratum;
 
 pub(super) fn governing<'c>(calibration: UsedCalibration<'c>, request: &Request) -> Governing<'c> {
     match calibration {
-        UsedCalibration::None => Governing::Calibration(None),
-        UsedCalibration::One(one) => Governing::Calibration(Some(Cow::Borrowed(one))),
+        UsedCalibration::None => Ok(None),
+        UsedCalibration::One(one) => Ok(Some(Cow::Borrowed(one))),
         UsedCalibration::ByStratum(all) => {
-            let stratum = request.stratum.as_ref();
-            match stratum.map(|stratum| all.calibration(stratum)) {
-                Some(Ok(one)) => Governing::Calibration(Some(Cow::Owned(one))),
-                Some(Err(_)) | None => Governing::Nothing,
-            }
+            let stratum = request.stratum.as_ref().ok_or(NoneForStratum)?;
+            let one = all.calibration(stratum).map_err(|_| NoneForStratum)?;
+            Ok(Some(Cow::Owned(one)))
         }
     }
 }
@@ -36,11 +34,11 @@ pub(super) fn fall_back(
     fault: Option<ReportedFault>,
 ) -> DecisionRecord {
     let governed = match (governing, calibration) {
-        (Governing::Nothing, UsedCalibration::ByStratum(all)) => {
+        (Err(NoneForStratum), UsedCalibration::ByStratum(all)) => {
             return case.decide_among(all).record().clone();
         }
-        (Governing::Nothing, _) => None,
-        (Governing::Calibration(calibration), _) => calibration.as_deref(),
+        (Err(NoneForStratum), _) => None,
+        (Ok(calibration), _) => calibration.as_deref(),
     };
     let mut memory = Workspace::default();
     let mut controller = case.controller(governed, &mut memory);

@@ -1,7 +1,7 @@
 //! What is released and what is not, without a calibration.
 
 use safecommit_core::DecisionKind;
-use safecommit_gate::Gate;
+use safecommit_gate::{Gate, Patterns};
 use serde_json::{Value, json};
 
 use crate::support::{Scene, now, one, outcome, request};
@@ -283,4 +283,54 @@ fn what_changed_after_the_decision_is_refused() {
     assert!(gate.release(decision).is_err());
     assert!(scene.path("run/latest").is_symlink());
     assert!(scene.base.path().join("outside/shared").exists());
+}
+
+/// What was moved would be protected, or secret, under the name that it would have.
+#[test]
+fn a_move_is_judged_by_the_names_that_things_would_have() {
+    let scene = Scene::new();
+    scene.write("staging/live/run.sh", "deploys");
+    let mut domain = scene.domain();
+    domain.files.protected = Patterns::new(["deploy/live"]).unwrap();
+    let mut gate = scene.gate_with(domain, None, |gate| gate);
+    let moved = |to: &str| json!({"action": "move", "path": "staging", "to": to});
+    let decision = gate.decide(&one("d-1", moved("deploy")), now()).unwrap();
+    assert_eq!(outcome(&decision), Err(DecisionKind::Abstain));
+    let decision = gate.decide(&one("d-2", moved("other")), now()).unwrap();
+    assert_eq!(outcome(&decision).as_deref(), Ok("move-1"));
+}
+
+/// What is probed is what is released, however the directories on the way are exchanged meanwhile.
+#[test]
+fn directories_that_change_places_do_not_mix_what_is_probed_and_what_is_released() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let scene = Scene::new();
+    scene.write("a/f/plain", "text");
+    scene.write("b/f/.env", "secret");
+    let mut gate = scene.gate();
+    let stop = AtomicBool::new(false);
+    let (a, b) = (scene.path("a"), scene.path("b"));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            use rustix::fs::{CWD, RenameFlags, renameat_with};
+            while !stop.load(Ordering::Relaxed) {
+                renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        for number in 0..300 {
+            let decision = gate
+                .decide(&one(&format!("d-{number}"), delete("a/f")), now())
+                .unwrap();
+            if decision.record().action.is_some() && gate.release(decision).is_ok() {
+                break;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let kept = [scene.path("a/f/.env"), scene.path("b/f/.env")];
+    assert!(
+        kept.iter().any(|path| path.exists()),
+        "the secret is where it was"
+    );
 }

@@ -1,48 +1,50 @@
 //! Questions to persons, authority, evidence under way.
 
 use safecommit_core::DecisionKind;
-use safecommit_gate::{ClarificationAnswer, FileProposal};
+use safecommit_gate::{ClarificationAnswer, FileGate, FileProposal, FileQuestion, FileRequest};
 use serde_json::{Value, json};
 
 use crate::support::{Scene, now, outcome, request};
 
-fn asking(name: &str, probes: &[&str]) -> Value {
-    json!({
+const QUESTION: &str = "whose is `plain`?";
+
+fn asking(name: &str) -> FileRequest {
+    request(json!({
         "decision": name,
         "actions": [{"action": "delete", "path": "plain"}],
-        "probes": probes,
-        "clarifications": [{"id": "ask", "question": "whose is `plain`?", "path": "plain",
+        "clarifications": [{"id": "ask", "question": QUESTION, "path": "plain",
                             "reveals": ["owner", "leaves_tree"]}],
-    })
+    }))
 }
 
-const WITHOUT_TREE: [&str; 7] = [
-    "status",
-    "location",
-    "patterns",
-    "dry_run",
-    "repository",
-    "copies",
-    "age",
-];
-
-fn answer(owner: &str) -> ClarificationAnswer {
-    let answer = json!({"clarification": "ask", "found": {"owner": owner, "leaves_tree": "no"}});
+fn answer(change: impl FnOnce(&mut Value)) -> ClarificationAnswer {
+    let mut answer = json!({"clarification": "ask", "question": QUESTION, "path": "./plain",
+                            "found": {"owner": "own", "leaves_tree": "no"}});
+    change(&mut answer);
     serde_json::from_value(answer).unwrap()
+}
+
+/// A gate that makes no other probes than these.
+fn with_probes(scene: &Scene, makes: impl Fn(FileQuestion) -> bool) -> FileGate {
+    let mut domain = scene.domain();
+    domain.probes.retain(|probe| makes(probe.question()));
+    scene.gate_with(domain, None, |gate| gate)
 }
 
 #[test]
 fn a_person_is_asked_where_no_probe_is_left_and_the_answer_goes_on() {
     let scene = Scene::new();
     scene.write("plain", "text");
-    let mut gate = scene.gate();
-    let asked = |name| request(asking(name, &WITHOUT_TREE));
-    let decision = gate.decide(&asked("d-1"), now()).unwrap();
+    let mut gate = with_probes(&scene, |question| question != FileQuestion::Tree);
+    let decision = gate.decide(&asking("d-1"), now()).unwrap();
     assert_eq!(outcome(&decision), Err(DecisionKind::Probe));
-    assert_eq!(decision.question(), Some(("ask", "whose is `plain`?")));
+    assert_eq!(decision.question(), Some(("ask", QUESTION)));
     assert!(gate.release(decision).is_err());
 
-    let answered = |name, owner| asked(name).with_answers([answer(owner)]).unwrap();
+    let answered = |name, owner: &str| {
+        let answer = answer(|answer| answer["found"]["owner"] = json!(owner));
+        asking(name).with_answers([answer]).unwrap()
+    };
     let decision = gate.decide(&answered("d-2", "own"), now()).unwrap();
     assert_eq!(outcome(&decision).as_deref(), Ok("delete-1"));
     // That the person may be wrong is a term of the bound.
@@ -61,51 +63,35 @@ fn an_answer_does_not_overrule_what_is_found() {
     // Another owner is expected than the one of the process, so every file is somebody else's.
     domain.files.owner += 1;
     let mut gate = scene.gate_with(domain, None, |gate| gate);
-    let mut asked = asking("d-1", &[]);
-    asked.as_object_mut().unwrap().remove("probes");
-    let asked = request(asked).with_answers([answer("own")]).unwrap();
+    let asked = asking("d-1").with_answers([answer(|_| {})]).unwrap();
     let decision = gate.decide(&asked, now()).unwrap();
     assert_eq!(outcome(&decision), Err(DecisionKind::Abstain));
-    assert!(
-        decision
-            .record()
-            .observed
-            .iter()
-            .all(|made| made.probe != "ask")
-    );
+    let mut made = decision.record().observed.iter();
+    assert!(made.all(|made| made.probe != "ask"));
 }
 
 #[test]
 fn where_only_authority_is_missing_the_record_says_so() {
     let scene = Scene::new();
     scene.write("plain", "text");
-    let mut gate = scene.gate();
+    let asked = |name: &str, expected: bool| {
+        request(
+            json!({"decision": name, "fresh_evidence_expected": expected,
+                       "actions": [{"action": "delete", "path": "plain"}]}),
+        )
+    };
     // Whether it is protected cannot be found out, everything else can.
-    let probes = [
-        "status",
-        "location",
-        "tree",
-        "dry_run",
-        "repository",
-        "copies",
-        "age",
-    ];
-    let mut asked = json!({"decision": "d-1", "actions": [{"action": "delete", "path": "plain"}], "probes": probes});
-    let decision = gate.decide(&request(asked.clone()), now()).unwrap();
-    assert_eq!(outcome(&decision), Err(DecisionKind::Escalate));
-    assert_eq!(
-        decision.record().fallback.as_ref().unwrap().reason,
-        "authority_missing"
-    );
+    let mut gate = with_probes(&scene, |question| question != FileQuestion::Patterns);
     // Evidence that is under way does not help there.
-    asked["decision"] = json!("d-2");
-    asked["fresh_evidence_expected"] = json!(true);
-    let decision = gate.decide(&request(asked.clone()), now()).unwrap();
-    assert_eq!(outcome(&decision), Err(DecisionKind::Escalate));
+    for (name, expected) in [("d-1", false), ("d-2", true)] {
+        let decision = gate.decide(&asked(name, expected), now()).unwrap();
+        assert_eq!(outcome(&decision), Err(DecisionKind::Escalate));
+        let fallback = decision.record().fallback.as_ref().unwrap();
+        assert_eq!(fallback.reason, "authority_missing");
+    }
     // It does where something else is open.
-    asked["decision"] = json!("d-3");
-    asked["probes"] = json!(["status"]);
-    let decision = gate.decide(&request(asked), now()).unwrap();
+    let mut gate = with_probes(&scene, |question| question == FileQuestion::Status);
+    let decision = gate.decide(&asked("d-3", true), now()).unwrap();
     assert_eq!(outcome(&decision), Err(DecisionKind::Defer));
 }
 
@@ -115,26 +101,33 @@ fn a_proposal_that_does_not_hold_names_the_field() {
         let proposal: FileProposal = serde_json::from_str(&value.to_string()).unwrap();
         proposal.check([]).unwrap_err().to_string()
     };
-    let answered = |value: Value| {
-        let answer: ClarificationAnswer = serde_json::from_value(value).unwrap();
-        let asked = request(asking("d", &["status"])).with_answers([answer]);
+    type Change = fn(&mut Value);
+    let answered = |change: Change| {
+        let asked = asking("d").with_answers([answer(change)]);
         asked.unwrap_err().to_string()
     };
-    for (answer, expected) in [
+    let other_question = "answers[0]: the answer is to another question of that name";
+    let cases: [(Change, &str); 5] = [
         (
-            json!({"clarification": "q", "found": {}}),
+            |answer| answer["clarification"] = json!("q"),
             "answers[0].clarification: `q` is no clarification of this proposal",
         ),
         (
-            json!({"clarification": "ask", "found": {"owner": "own"}}),
+            |answer| answer["question"] = json!("may I?"),
+            other_question,
+        ),
+        (|answer| answer["path"] = json!(".env"), other_question),
+        (
+            |answer| answer["found"] = json!({"owner": "own"}),
             "answers[0].found: the answer does not say `leaves_tree`",
         ),
         (
-            json!({"clarification": "ask", "found": {"owner": "mine", "leaves_tree": "no"}}),
+            |answer| answer["found"]["owner"] = json!("mine"),
             "answers[0].found.owner: `mine` is no value of a fact `owner` of files",
         ),
-    ] {
-        assert_eq!(answered(answer), expected);
+    ];
+    for (change, expected) in cases {
+        assert_eq!(answered(change), expected);
     }
     let action = |action: Value| refused(json!({"decision": "d", "actions": [action]}));
     let with = |field: &str, value: Value| {
@@ -194,6 +187,17 @@ fn a_proposal_that_does_not_hold_names_the_field() {
         ),
         (
             with(
+                "actions",
+                json!(vec![json!({"action": "delete", "path": "a"}); 65]),
+            ),
+            "actions: there are 65, at most 64 are possible",
+        ),
+        (
+            with("decision", json!("d".repeat(257))),
+            "decision: it has 257 bytes, at most 256 are possible",
+        ),
+        (
+            with(
                 "clarifications",
                 json!([{"id": "q", "question": "are you sure?", "path": "a", "reveals": []}]),
             ),
@@ -210,10 +214,6 @@ fn a_proposal_that_does_not_hold_names_the_field() {
         assert_eq!(found, expected);
     }
     assert!(action(json!({"action": "delete", "path": long})).contains("longer than 4,095 bytes"));
-    assert!(
-        with("probes", json!(["look"]))
-            .starts_with("probes[0]: `look` is no probe; there are `status`, ")
-    );
     assert!(with("evidence", json!([{"id": "m1"}])).starts_with("evidence[0]: "));
     // Nobody but the host says what was observed, and what the person said.
     let said = json!([{"id": "u1", "entity": "a", "attribute": "owner", "value": "own", "source": "user", "name": "ada",
