@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use safecommit_conformal::Stratum;
-use safecommit_core::{DecisionKind, DecisionRecord};
+use safecommit_core::{DecisionKind, DecisionRecord, WorldFate};
 
 use super::domain::{FileDomain, FileDomainSettings, name_of};
 use super::proposal::FileRequest;
@@ -171,6 +171,7 @@ impl FileGate {
         entry.versions = self.versions.clone();
         entry.group = group;
         entry.details.extend(details(request, &domain));
+        entry.details.extend(remarks(request, &decided));
         let questions = request.clarifications.iter();
         let questions = questions.map(|(asked, _)| (asked.id.clone(), asked.question.clone()));
         let questions = questions.collect();
@@ -355,6 +356,30 @@ impl FileDecision {
 
 fn used(calibration: Option<&GateCalibration>) -> UsedCalibration<'_> {
     calibration.map_or(UsedCalibration::None, GateCalibration::used)
+}
+
+/// What a reader of the record would otherwise have to find out from it.
+fn remarks(request: &FileRequest, decided: &Decided) -> Vec<(String, String)> {
+    let (asked, record) = (decided.case().request(), decided.record());
+    let mut remarks = Vec::new();
+    if asked.authority_missing && !request.authority_missing {
+        let remark = "nothing but facts about who may decide stands in the way";
+        remarks.push(("authority".to_owned(), remark.to_owned()));
+    }
+    if let (DecisionKind::Commit, Some(action)) = (record.decision, &record.action) {
+        let worlds = asked.worlds.iter().zip(&record.worlds);
+        let unsafe_above = worlds.filter(|(world, stands)| {
+            stands.fate == WorldFate::AboveThreshold && !world.safe.contains(action)
+        });
+        match unsafe_above.count() {
+            0 => {}
+            left => remarks.push((
+                "unverified".to_owned(),
+                format!("worlds above the threshold in which `{action}` is not safe, and that no answer refuted: {left}"),
+            )),
+        }
+    }
+    remarks
 }
 
 /// The details of a record that hold paths; nothing else in it does.
