@@ -22,6 +22,33 @@ use crate::gate::{Asked, Decided, Gate, GateError};
 
 /// Stands between an agent and the files of a workspace: decides what it proposes, records the decision, and releases what
 /// was certified.
+///
+/// ```
+/// use std::os::unix::fs::DirBuilderExt as _;
+///
+/// use jiff::Timestamp;
+/// use safecommit_gate::audit::{AuditLog, LogKey};
+/// use safecommit_gate::{FileGate, FileProposal, GateConfiguration};
+///
+/// // What `safecommit init` does.
+/// let folder = tempfile::tempdir()?;
+/// std::fs::create_dir_all(folder.path().join("project/run/latest"))?;
+/// let file = folder.path().join("safecommit.toml");
+/// std::fs::write(&file, GateConfiguration::text("project", "state"))?;
+/// let configuration = GateConfiguration::load(&file)?;
+/// std::fs::DirBuilder::new().mode(0o700).create(configuration.state())?;
+/// let key = LogKey::create(configuration.key())?;
+/// AuditLog::create(configuration.log(), configuration.head(), key)?;
+///
+/// let proposal = r#"{"decision": "clean-1", "actions": [{"action": "delete", "path": "run/latest"}]}"#;
+/// let request = serde_json::from_str::<FileProposal>(proposal)?.check([])?;
+/// let mut gate = FileGate::open(&configuration)?;
+/// let decision = gate.decide(&request, Timestamp::now())?;
+/// assert_eq!(decision.record().action.as_deref(), Some("delete-1"));
+/// gate.release(decision)?;
+/// assert!(!folder.path().join("project/run/latest").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct FileGate {
     gate: Gate,
