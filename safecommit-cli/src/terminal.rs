@@ -1,5 +1,7 @@
 //! Text of users on a terminal.
 
+use std::fmt::Write as _;
+
 /// `text` with every character that could move the cursor, change colours or reorder what is read
 /// replaced by its escape, as in `\u{1b}`. What remains is one line.
 pub(crate) fn one_line(text: &str) -> String {
@@ -9,6 +11,23 @@ pub(crate) fn one_line(text: &str) -> String {
             safe.push(character);
         } else {
             safe.extend(character.escape_unicode());
+        }
+    }
+    safe
+}
+
+/// `value` on one line of JSON, with the same characters escaped as JSON does it.
+pub(crate) fn json_line(value: &serde_json::Value) -> String {
+    let mut safe = String::new();
+    for character in value.to_string().chars() {
+        if is_harmless(character) {
+            safe.push(character);
+        } else {
+            // A character that JSON lets stand is within a text.
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                let _ = write!(safe, "\\u{unit:04x}");
+            }
         }
     }
     safe
@@ -53,6 +72,15 @@ mod tests {
     #[test]
     fn plain_text_stays() {
         check("send-note ✉ héllo 漢字", "send-note ✉ héllo 漢字");
+    }
+
+    #[test]
+    fn json_stays_what_it_is() {
+        let value = serde_json::json!({"a\u{1b}": "\u{7f}\u{202e}é\u{e0001}\n"});
+        let line = json_line(&value);
+        assert_eq!(line, r#"{"a\u001b":"\u007f\u202eé\udb40\udc01\n"}"#);
+        let read: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(read, value);
     }
 
     #[test]

@@ -158,7 +158,7 @@ impl GateConfiguration {
         &self.state
     }
 
-    /// On whose behalf actions are proposed where a request does not say it.
+    /// On whose behalf actions are proposed.
     #[must_use]
     pub fn principal(&self) -> &str {
         &self.principal

@@ -25,8 +25,9 @@ pub(crate) struct GateArguments {
     #[arg(long, value_name = "FILE")]
     evidence: Vec<std::path::PathBuf>,
 
-    /// What persons answered to the questions of the request: a JSON list of {"clarification", "found": {fact: value}}.
-    /// It is no part of the request, so that an agent cannot answer for them
+    /// What persons answered to the questions of the request: a JSON list of {"clarification", "question", "path",
+    /// "found": {fact: value}}, as the question is printed. It is no part of the request, so that an agent cannot answer
+    /// for them
     #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     answers: Option<Source>,
 

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use safecommit_core::{DecisionKind, DecisionRecord, WorldFate};
-use safecommit_gate::{FileDecision, FileRequest};
+use safecommit_gate::{FileDecision, FileRequest, file_facts};
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::human;
-use crate::terminal::one_line;
+use crate::terminal::{json_line, one_line};
 
 /// A recorded decision, and what became of it.
 #[derive(Clone, Debug, Serialize)]
@@ -46,6 +47,42 @@ pub(crate) struct Named {
 pub(crate) struct Question {
     pub(crate) clarification: String,
     pub(crate) question: String,
+    /// What it is about.
+    pub(crate) path: String,
+    /// The facts that an answer has to give.
+    pub(crate) reveals: Vec<String>,
+}
+
+impl Question {
+    /// The question that stops a decision.
+    fn new(request: &FileRequest, decision: &FileDecision) -> Option<Self> {
+        let (wanted, _) = decision.question()?;
+        let asked = request.clarifications().find(|asked| asked.id == wanted)?;
+        Some(Self {
+            clarification: asked.id.clone(),
+            question: asked.question.clone(),
+            path: asked.path.clone(),
+            reveals: asked.reveals.clone(),
+        })
+    }
+
+    /// A file of answers, but that each fact has all its values, of which the person has to choose one: as it stands it
+    /// is refused.
+    fn form(&self) -> Value {
+        let facts = file_facts().unwrap_or_default();
+        let values = |name: &String| {
+            let fact = facts.as_slice().iter().find(|fact| fact.name() == name);
+            let values = fact.map(|fact| fact.values().join("|"));
+            (name.clone(), Value::from(values.unwrap_or_default()))
+        };
+        let found: Map<String, Value> = self.reveals.iter().map(values).collect();
+        json!([{
+            "clarification": self.clarification,
+            "question": self.question,
+            "path": self.path,
+            "found": found,
+        }])
+    }
 }
 
 /// A plausible world in which not every candidate is safe, and the policies that say so.
@@ -95,10 +132,7 @@ impl Answer {
             decision: request.decision().to_owned(),
             sequence: decision.appended().sequence,
             actions: actions.collect(),
-            question: decision.question().map(|(id, question)| Question {
-                clarification: id.to_owned(),
-                question: question.to_owned(),
-            }),
+            question: Question::new(request, decision),
             blocked: blocked.collect(),
             failed_probes: failed
                 .map(|(probe, reason)| FailedProbe {
@@ -172,11 +206,14 @@ impl Answer {
             self.sequence
         );
         if let Some(question) = &self.question {
-            let (id, asked) = (
-                one_line(&question.clarification),
-                one_line(&question.question),
+            let [id, asked, path] = [&question.clarification, &question.question, &question.path]
+                .map(|part| one_line(part));
+            let form = json_line(&question.form());
+            let _ = write!(
+                text,
+                "\nquestion `{id}` about `{path}`, in the agent's words: {asked}\n\
+                 for the file of --answers, with one value for each fact:\n{form}"
             );
-            let _ = write!(text, "\nquestion `{id}`: {asked}");
         }
         if let Some(error) = &self.error {
             let _ = write!(text, "\nerror: {}", one_line(error));

@@ -61,6 +61,7 @@ fn a_request_speaks_for_nobody_else() {
             "answers",
             json!([{"clarification": "ask", "found": {"owner": "own"}}]),
         ),
+        ("probes", json!([])),
         ("beta", json!(0.0)),
         ("severity", json!(0.0)),
         ("threshold", json!(0.0)),

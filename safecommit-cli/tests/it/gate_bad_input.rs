@@ -266,22 +266,33 @@ fn answers_that_do_not_hold_are_an_error_in_their_file() {
     let mut asked = one("d-1", delete("a"));
     asked["clarifications"] =
         json!([{"id": "ask", "question": "whose?", "path": "a", "reveals": ["owner"]}]);
+    let answer = |changed: Value| {
+        let mut answer =
+            json!({"clarification": "ask", "question": "whose?", "path": "a", "found": {}});
+        for (field, value) in changed.as_object().unwrap() {
+            answer[field] = value.clone();
+        }
+        json!([answer])
+    };
+    let other = "answers.json:1: [0]: the answer is to another question of that name";
     for (answers, problem) in [
         (
-            json!([{"clarification": "q", "found": {}}]),
+            answer(json!({"clarification": "q"})),
             "answers.json:1: [0].clarification: `q` is no clarification of this proposal",
         ),
+        (answer(json!({"question": "whose is it?"})), other),
+        (answer(json!({"path": "b"})), other),
         (
-            json!([{"clarification": "ask", "found": {}}]),
+            answer(json!({})),
             "answers.json:1: [0].found: the answer does not say `owner`",
         ),
         (
-            json!([{"clarification": "ask", "found": {"owner": "me"}}]),
+            answer(json!({"found": {"owner": "me"}})),
             "answers.json:1: [0].found.owner: `me` is no value of a fact `owner` of files",
         ),
         (
             json!([{"clarification": "ask"}]),
-            "answers.json:1: [0].found: missing field `found`",
+            "answers.json:1: [0].question: missing field `question`",
         ),
     ] {
         gate.0.write("answers.json", answers.to_string());

@@ -132,36 +132,47 @@ fn the_exit_code_says_what_became_of_it() {
 #[test]
 fn a_question_stops_the_decision_until_a_person_answers() {
     let gate = Gate::new();
-    gate.0.write("project/plain", "text");
+    std::fs::create_dir(gate.path("project/plain")).unwrap();
+    // Where it leads nobody can find out: no file system has a name so long.
+    std::os::unix::fs::symlink("x".repeat(300), gate.path("project/plain/link")).unwrap();
     let asking = |name: &str| {
         json!({
             "decision": name,
             "actions": [delete("plain")],
-            "probes": ["status", "location", "patterns", "dry_run", "repository", "copies", "age"],
-            "clarifications": [{"id": "ask", "question": "whose is `plain`?", "path": "plain",
+            "clarifications": [{"id": "ask", "question": "whose is \u{202e}`plain`?", "path": "plain",
                                 "reveals": ["owner", "leaves_tree"]}],
         })
     };
     let decided = gate.decide(&asking("d-1"), "--execute", 3);
-    let question = json!({"clarification": "ask", "question": "whose is `plain`?"});
+    let question = json!({"clarification": "ask", "question": "whose is \u{202e}`plain`?", "path": "plain",
+        "reveals": ["owner", "leaves_tree"]});
     assert_eq!(decided["question"], question);
     let human = gate.ask(&asking("d-2"), "--execute").prints(3);
-    assert!(
-        human.contains("question `ask`: whose is `plain`?\n"),
-        "{human}"
-    );
-    assert_eq!(gate.0.read("project/plain"), "text");
+    let shown = "question `ask` about `plain`, in the agent's words: whose is \\u{202e}`plain`?\n\
+                 for the file of --answers, with one value for each fact:\n";
+    let (_, after) = human.split_once(shown).unwrap();
+    let form = after.lines().next().unwrap();
+    assert!(form.contains("whose is \\u202e`plain`?"), "{form}");
 
+    // The line is a file of answers once the person has chosen.
+    gate.0.write("answers.json", form);
+    gate.ask(&asking("d-3"), "--execute --answers answers.json")
+        .fails(
+            1,
+            "answers.json:1: [0].found.leaves_tree: `no|link|mount` is no value of a fact `leaves_tree` of files",
+        );
+    assert!(gate.path("project/plain").exists());
     for (owner, name, code) in [("other", "d-3", 4), ("own", "d-4", 0)] {
-        let answers =
-            json!([{"clarification": "ask", "found": {"owner": owner, "leaves_tree": "no"}}]);
-        gate.0.write("answers.json", answers.to_string());
+        let answers = form
+            .replace("own|other", owner)
+            .replace("no|link|mount", "no");
+        gate.0.write("answers.json", answers);
         gate.decide(&asking(name), "--execute --answers answers.json", code);
         assert_eq!(gate.path("project/plain").exists(), code != 0);
     }
     gate.verify(4);
     gate.run("restore 1").prints(0);
-    assert_eq!(gate.0.read("project/plain"), "text");
+    assert!(gate.path("project/plain/link").is_symlink());
 }
 
 #[test]

@@ -25,6 +25,8 @@ mod gate_bad_input;
 #[cfg(target_os = "linux")]
 mod gate_bad_state;
 #[cfg(target_os = "linux")]
+mod gate_calibrated;
+#[cfg(target_os = "linux")]
 mod gate_crash;
 #[cfg(target_os = "linux")]
 mod gate_files;

@@ -105,20 +105,56 @@ fn what_cannot_be_undone_is_an_error_and_changes_nothing() {
 }
 
 #[test]
+fn what_the_trash_keeps_is_removed_for_good() {
+    let gate = gate();
+    let trash = gate.path("gate/state/trash");
+    let kept = || fs::read_dir(&trash).unwrap().count();
+    for content in ["43", "44"] {
+        let overwrite = FileAction::Overwrite {
+            path: path("out.txt"),
+            content: Content::new(content),
+        };
+        execute(&gate, overwrite);
+    }
+    assert_eq!(kept(), 2);
+    // One of them does not exist, so none is emptied.
+    let run = gate.run("restore --empty 1 9");
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(kept(), 2);
+    let run = gate.run("restore --empty 1").prints(0);
+    assert_eq!(run, "the trash of these is empty: 1\n");
+    assert_eq!(kept(), 1);
+    let run = gate.run("restore --empty 1").prints(0);
+    assert_eq!(run, "nothing was in the trash of these\n");
+    let list = gate.run("restore --list").prints(0);
+    assert!(list.contains("done, its trash emptied"), "{list}");
+    // The other one is undone all the same, and what is emptied is not.
+    gate.run("restore 2").prints(0);
+    assert_eq!(gate.0.read("project/out.txt"), "43");
+    let run = gate.run("restore 1");
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(gate.0.read("project/out.txt"), "43");
+}
+
+#[test]
 fn a_state_that_cannot_be_used_is_named() {
     let gate = gate();
     let configuration = gate.load();
     let workspace = Workspace::open(configuration.workspace()).unwrap();
     let held = Executor::open(workspace, configuration.state()).unwrap();
-    let run = gate.run("restore --list");
+    let run = gate.run("restore 1");
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(run.stderr.contains("is in use"), "{run:?}");
-    drop(held);
+    // To look at the list nobody has to wait.
     assert_eq!(gate.run("restore --list").prints(0), "no effect yet\n");
+    drop(held);
 
     let state = gate.path("gate/state");
     let exposed = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&state, exposed).unwrap();
-    let run = gate.run("restore --list");
-    assert!(run.stderr.contains("with mode 0700"), "{run:?}");
+    for what in ["--list", "1"] {
+        let run = gate.run(&format!("restore {what}"));
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(run.stderr.contains("with mode 0700"), "{run:?}");
+    }
 }

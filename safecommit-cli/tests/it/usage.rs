@@ -206,7 +206,7 @@ fn usage_errors_exit_with_2() {
     #[cfg(unix)]
     for (arguments, expect) in [
         ("init", "--workspace <DIR>"),
-        ("restore", "<ENTRY|--list>"),
+        ("restore", "<ENTRY|--empty <ENTRY>...|--list>"),
         ("restore 1 --list", "cannot be used with"),
         ("restore first", "invalid value 'first' for '[ENTRY]'"),
         ("restore -1", "unexpected argument '-1'"),

@@ -31,7 +31,7 @@ workspace = {workspace}
 # workspace, where deleting is one rename. `safecommit restore` brings back what was taken.
 state = {state}
 
-# On whose behalf actions are proposed where a request does not say it.
+# On whose behalf actions are proposed. A request cannot name another.
 principal = {principal}
 
 # When an action is safe. Without this section, the policies that come with the program.

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::evidence::{DerivationError, EvidenceSet, RecordJsonError};
 use crate::execute::{ActionError, FileAction, TargetPath};
 
-/// A proposal as it is written: candidate actions on files, candidate probes, evidence. Fields that are not declared are
+/// A proposal as it is written: candidate actions on files, questions, evidence. Fields that are not declared are
 /// refused. [`FileProposal::check`] makes a [`FileRequest`] of it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -251,6 +251,11 @@ impl FileRequest {
     /// The candidate actions.
     pub fn actions(&self) -> impl Iterator<Item = &FileAction> {
         self.actions.iter().map(|(action, _)| action)
+    }
+
+    /// The questions to persons.
+    pub fn clarifications(&self) -> impl Iterator<Item = &Clarification> {
+        self.clarifications.iter().map(|(asked, _)| asked)
     }
 
     /// The evidence.

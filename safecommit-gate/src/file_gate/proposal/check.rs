@@ -30,7 +30,7 @@ impl FileProposal {
     /// # Errors
     ///
     /// [`FileProposalError`] with the field at fault: for a path that is no target, a field that is missing or that the
-    /// action does not have, unknown probes, facts, evidence.
+    /// action does not have, unknown facts and evidence, and what is too long or too many.
     pub fn check(
         self,
         more: impl IntoIterator<Item = EvidenceRecord>,
