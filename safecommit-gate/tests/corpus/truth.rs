@@ -1,6 +1,7 @@
 //! What is true of a scene, found out by every probe that there is.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use jiff::Timestamp;
 use safecommit_gate::audit::Label;
@@ -37,18 +38,34 @@ pub(crate) fn probe(scene: &Scene, path: &str, request: &Value) -> Found {
     found
 }
 
-/// When what is known of a path was so: what was first said of it, unless the person named it later.
+/// When what is known of a path was so: the earliest time that a record of it, of what it is in or of what is in it goes back
+/// to, unless nobody but the host, the person or the policy named the path itself later.
 fn remembered(path: &str, request: &Value) -> Option<Timestamp> {
-    let records = request["evidence"].as_array().unwrap().iter();
+    let (path, records) = (Path::new(path), request["evidence"].as_array().unwrap());
     let (mut first, mut named): (Option<Timestamp>, Option<Timestamp>) = (None, None);
-    for record in records.filter(|record| record["entity"] == path) {
-        let time: Timestamp = record["recorded"].as_str().unwrap().parse().unwrap();
-        first = Some(first.map_or(time, |first| first.min(time)));
-        if record["source"] == "user" {
-            named = named.max(Some(time));
+    for record in records {
+        let entity = Path::new(record["entity"].as_str().unwrap());
+        if !entity.starts_with(path) && !path.starts_with(entity) {
+            continue;
+        }
+        let behind = behind(record, records);
+        let times = behind.iter().map(|record| record["recorded"].as_str());
+        let since: Option<Timestamp> = times.map(|time| time.unwrap().parse().unwrap()).min();
+        first = first.into_iter().chain(since).min();
+        let of_agent = |record: &&Value| record["source"] == "memory" || record["source"] == "tool";
+        if entity == path && !behind.iter().any(of_agent) {
+            named = named.max(since);
         }
     }
     first.max(named)
+}
+
+/// A record, and all that it was made from.
+fn behind<'r>(record: &'r Value, records: &'r [Value]) -> Vec<&'r Value> {
+    let from = record["derived_from"].as_array().into_iter().flatten();
+    let from = from.flat_map(|id| records.iter().filter(move |record| record["id"] == *id));
+    let all = from.flat_map(|record| behind(record, records));
+    std::iter::once(record).chain(all).collect()
 }
 
 /// The label of the decision: what is true of each target, under the names that the gate has for the facts.
