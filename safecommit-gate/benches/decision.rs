@@ -52,6 +52,16 @@ mod files {
         ("destination_protected", "protected_2", None),
     ];
 
+    /// The probes that ask the system about names.
+    const BY_NAMES: [FileQuestion; 6] = [
+        FileQuestion::Status,
+        FileQuestion::DryRun,
+        FileQuestion::Location,
+        FileQuestion::Age,
+        FileQuestion::Tree,
+        FileQuestion::Patterns,
+    ];
+
     /// A workspace with what decides about it.
     struct Scene {
         _folder: tempfile::TempDir,
@@ -79,7 +89,6 @@ mod files {
                     {"action": "overwrite", "path": "run/out", "content": "new"},
                     {"action": "move", "path": "run/out", "to": "archive/out"},
                 ],
-                "probes": ["status", "location", "tree", "patterns", "dry_run", "age"],
                 "evidence": [{"id": "m", "entity": "run/out", "attribute": "kind", "value": "file",
                               "source": "memory", "name": "notes.md", "recorded": now.to_string()}],
             }))?;
@@ -87,7 +96,7 @@ mod files {
                 workspace: Workspace::open(folder.path())?,
                 _folder: folder,
                 settings: FileDomainSettings {
-                    probes: FileQuestion::ALL.map(FileProbe::new).to_vec(),
+                    probes: BY_NAMES.map(FileProbe::new).to_vec(),
                     files: FileSettings::new()?,
                     clarifications: Clarifications::default(),
                     beliefs: BeliefRule::default(),
