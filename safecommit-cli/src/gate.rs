@@ -4,7 +4,6 @@ mod answer;
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::Write as _;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,10 +17,8 @@ use safecommit_gate::{
 };
 
 use crate::cli::{Format, GateCommand};
-use crate::decide::{ErrorLine, FALLBACK, PROBE_NEEDED};
-use crate::input::{InputError, JsonText, Lines, Source};
-use crate::output::{self, Reader};
-use crate::{FAILURE, configuration};
+use crate::input::{InputError, JsonText};
+use crate::{FAILURE, answers, configuration};
 
 use answer::{Answer, Effect};
 
@@ -34,7 +31,15 @@ pub(crate) fn run(command: &GateCommand) -> Result<ExitCode> {
     let evidence = read_all_evidence(&command.evidence)?;
     match command.single {
         Some(format) => single(command, &mut gate, &evidence, format),
-        None => stream(command, &mut gate, &evidence),
+        None => answers::to_lines(
+            &command.request,
+            |json| {
+                answer(json, &mut gate, &evidence, None, command.execute)
+                    .map_err(|error| placed(error, json))
+            },
+            |answer| matches!(answer.effect, Some(Effect::Failed(_))),
+            "are no request that can be decided, or had an effect that failed",
+        ),
     }
 }
 
@@ -60,85 +65,21 @@ fn single(
         text,
     });
     let answer = answer(json, gate, evidence, answers, command.execute)?;
-    let mut rendered = match format {
+    answers::print_single(match format {
         Format::Human => answer.human(),
         Format::Json => serde_json::to_string_pretty(&answer)?,
-    };
-    if !rendered.ends_with('\n') {
-        rendered.push('\n');
-    }
-    if output::print(rendered.as_bytes())? == Reader::Gone {
-        return Err(anyhow!("cannot write to standard output: nobody reads it"));
-    }
-    Ok(ExitCode::from(
-        match (answer.record.decision, &answer.effect) {
-            (DecisionKind::Commit, Some(Effect::Failed(_))) => FAILURE,
-            (DecisionKind::Commit, _) => 0,
-            (DecisionKind::Probe, _) => PROBE_NEEDED,
-            (DecisionKind::Defer | DecisionKind::Escalate | DecisionKind::Abstain, _) => FALLBACK,
-        },
-    ))
-}
-
-/// Answers every line with a line, each before the next one is read.
-fn stream(
-    command: &GateCommand,
-    gate: &mut FileGate,
-    evidence: &[EvidenceRecord],
-) -> Result<ExitCode> {
-    let source = &command.request;
-    let mut lines = Lines::open(source)?;
-    let mut line_out = Vec::new();
-    let (mut requests, mut errors) = (0_u64, 0_u64);
-    while let Some(line) = lines.next_line()? {
-        let number = line.number;
-        let answered = match line.text {
-            Ok(text) if text.trim_ascii().is_empty() => continue,
-            Ok(text) => {
-                let json = JsonText {
-                    source,
-                    first_line: line.number,
-                    text,
-                };
-                answer(json, gate, evidence, None, command.execute)
-            }
-            Err(error) => Err(error.into()),
-        };
-        requests += 1;
-        line_out.clear();
-        match answered {
-            Ok(answer) => {
-                errors += u64::from(matches!(answer.effect, Some(Effect::Failed(_))));
-                serde_json::to_writer(&mut line_out, &answer)
-            }
-            Err(error) => {
-                errors += 1;
-                serde_json::to_writer(
-                    &mut line_out,
-                    &ErrorLine::from(placed(error, source, number)),
-                )
-            }
-        }
-        .context("cannot write a decision as JSON")?;
-        line_out.write_all(b"\n")?;
-        if output::print(&line_out)? == Reader::Gone {
-            break;
-        }
-    }
-    if errors > 0 {
-        return Err(anyhow!(
-            "{}: {errors} of {requests} lines are no request that can be decided, or had an effect that failed",
-            source.name()
-        ));
-    }
-    Ok(ExitCode::SUCCESS)
+    })?;
+    Ok(match &answer.effect {
+        Some(Effect::Failed(_)) => ExitCode::from(FAILURE),
+        Some(Effect::Entry(_)) | None => answers::exit_code(answer.record.decision),
+    })
 }
 
 /// The error at its place; one that is about no field is at the line of its request.
-fn placed(error: anyhow::Error, source: &Source, line: usize) -> InputError {
-    error
-        .downcast::<InputError>()
-        .unwrap_or_else(|other| InputError::new(source, line, crate::in_one_sentence(&other)))
+fn placed(error: anyhow::Error, json: JsonText<'_>) -> InputError {
+    error.downcast::<InputError>().unwrap_or_else(|other| {
+        InputError::new(json.source, json.first_line, crate::in_one_sentence(&other))
+    })
 }
 
 /// Decides one request, and releases what it commits if that is asked for.

@@ -3,6 +3,7 @@
 //!
 //! Thin on purpose: reading, writing and wording are here, every rule is in the libraries.
 
+mod answers;
 #[cfg(unix)]
 mod audit;
 mod bench;

@@ -13,9 +13,9 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::answers::{ErrorLine, ErrorPlace};
 use crate::calibrations::Calibrations;
 use crate::cli::SchemaForm;
-use crate::decide::{ErrorLine, ErrorPlace};
 use crate::output;
 
 pub(crate) fn run(form: SchemaForm) -> Result<ExitCode> {
