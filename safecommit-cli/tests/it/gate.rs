@@ -14,6 +14,16 @@ pub(crate) struct Gate(pub(crate) Folder);
 
 pub(crate) const CONFIGURATION: &str = "gate/safecommit.toml";
 
+/// Decides a stream of requests, and releases what it commits.
+pub(crate) const STREAM: [&str; 6] = [
+    "gate",
+    "-",
+    "--jsonl",
+    "--execute",
+    "--config",
+    CONFIGURATION,
+];
+
 impl Gate {
     pub(crate) fn new() -> Self {
         let folder = Folder::new();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::gate::{CONFIGURATION, Gate};
+use crate::gate::{Gate, STREAM};
 use crate::gate_files::{delete, one, overwrite, write};
 
 fn gate() -> Gate {
@@ -82,17 +82,7 @@ fn a_name_that_is_no_text_is_an_error_at_its_place() {
     // In a stream the lines after it are answered.
     let mut stream = b"\xff\xfe\n".to_vec();
     stream.extend(one("d-1", delete("missing")).to_string().bytes());
-    let run = gate.0.run_on(
-        stream,
-        [
-            "gate",
-            "-",
-            "--jsonl",
-            "--execute",
-            "--config",
-            CONFIGURATION,
-        ],
-    );
+    let run = gate.0.run_on(stream, STREAM);
     assert_eq!(run.code, Some(1));
     let answers: Vec<Value> = run
         .stdout
@@ -162,15 +152,7 @@ fn files_that_vanish_meanwhile_are_no_trouble() {
             }
             removed
         });
-        let options = [
-            "gate",
-            "-",
-            "--jsonl",
-            "--execute",
-            "--config",
-            CONFIGURATION,
-        ];
-        let run = gate.0.run_on(stream, options);
+        let run = gate.0.run_on(stream, STREAM);
         (run, remover.join().unwrap())
     });
     let mut done = Vec::new();

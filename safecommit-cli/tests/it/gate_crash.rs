@@ -11,7 +11,7 @@ use safecommit_gate::audit::{AuditReader, LogKey};
 use safecommit_gate::{Executor, JournalEntry, Resolution, Workspace};
 use serde_json::Value;
 
-use crate::gate::{CONFIGURATION, Gate};
+use crate::gate::{Gate, STREAM};
 use crate::gate_files::{delete, moved, one, overwrite, write};
 use crate::program::command;
 
@@ -81,14 +81,7 @@ fn files_in(directory: &Path) -> BTreeMap<String, String> {
 /// Starts the gate on a stream, kills it, and gives the names of the decisions whose effect it had reported.
 fn kill(gate: &Gate, targets: &[Target], draw: &mut Draw) -> Vec<String> {
     let mut child = command()
-        .args([
-            "gate",
-            "-",
-            "--jsonl",
-            "--execute",
-            "--config",
-            CONFIGURATION,
-        ])
+        .args(STREAM)
         .current_dir(gate.path(""))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

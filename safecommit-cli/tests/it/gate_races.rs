@@ -10,7 +10,7 @@ use safecommit_core::DecisionKind;
 use safecommit_gate::{FileGate, FileProposal};
 use serde_json::Value;
 
-use crate::gate::{CONFIGURATION, Gate};
+use crate::gate::{Gate, STREAM};
 use crate::gate_files::{delete, moved, one, overwrite, write};
 
 /// Every path below a directory, with what stands there.
@@ -139,15 +139,7 @@ fn a_link_that_comes_and_goes_while_the_command_runs_is_not_followed() {
                 std::thread::sleep(std::time::Duration::from_micros(3000));
             }
         });
-        let options = [
-            "gate",
-            "-",
-            "--jsonl",
-            "--execute",
-            "--config",
-            CONFIGURATION,
-        ];
-        let run = gate.0.run_on(stream, options);
+        let run = gate.0.run_on(stream, STREAM);
         done.store(true, Ordering::Relaxed);
         run
     });

@@ -13,7 +13,7 @@ mod gated;
 mod label;
 mod mounts;
 mod names;
-#[path = "../shared/own_mounts.rs"]
+#[path = "../common/own_mounts.rs"]
 mod own_mounts;
 mod plan;
 mod probed;

@@ -8,7 +8,7 @@ mod directories;
 mod emptying;
 mod limits;
 mod mounts;
-#[path = "../shared/own_mounts.rs"]
+#[path = "../common/own_mounts.rs"]
 mod own_mounts;
 mod paths;
 mod requests;

@@ -4,7 +4,7 @@
 
 mod handles;
 mod hostile_trees;
-#[path = "../shared/own_mounts.rs"]
+#[path = "../common/own_mounts.rs"]
 mod own_mounts;
 mod probes;
 mod random_trees;

@@ -7,6 +7,7 @@ use safecommit_gate::{
 };
 use serde_json::json;
 
+use crate::conditions::condition;
 use crate::plain::{From, Target, answer};
 
 pub(crate) const SCHEMA: PolicyText<'static> = PolicyText {
@@ -163,24 +164,11 @@ pub(crate) fn worlds(facts: &Facts) -> Vec<Assignment> {
         .collect()
 }
 
-fn condition() -> impl Strategy<Value = String> {
-    let atom = prop::sample::select(&ATOMS[..]).prop_map(str::to_owned);
-    atom.prop_recursive(3, 12, 3, |inner| {
-        prop_oneof![
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} && {b})")),
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} || {b})")),
-            inner.clone().prop_map(|a| format!("!({a})")),
-            (inner.clone(), inner.clone(), inner)
-                .prop_map(|(a, b, c)| format!("(if {a} then {b} else {c})")),
-        ]
-    })
-}
-
 fn policy() -> impl Strategy<Value = String> {
     let effect = prop::sample::select(&["permit", "permit", "forbid"][..]);
     let scope = prop::sample::select(&SCOPES[..]);
     let clause = prop::sample::select(&["when", "unless"][..]);
-    (effect, scope, clause, condition())
+    (effect, scope, clause, condition(&ATOMS))
         .prop_map(|(effect, scope, clause, c)| format!("{effect}({scope}) {clause} {{ {c} }};"))
 }
 

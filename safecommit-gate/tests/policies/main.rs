@@ -7,6 +7,8 @@
 
 mod against_cedar;
 mod bad_input;
+#[path = "../common/conditions.rs"]
+mod conditions;
 mod deep;
 mod failing;
 mod files;

@@ -8,6 +8,8 @@
 mod answers;
 mod bad_input;
 mod beliefs;
+#[path = "../common/conditions.rs"]
+mod conditions;
 mod plain;
 mod random;
 mod shipped;

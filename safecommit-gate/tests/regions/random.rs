@@ -6,6 +6,7 @@ use safecommit_gate::{
     ActionDescription, Fact, Facts, PolicyError, PolicyText, SafetyMap, SafetyPolicies,
 };
 
+use crate::conditions::condition;
 use crate::plain::{Pair, Table};
 
 const SCHEMA: PolicyText<'static> = PolicyText {
@@ -59,23 +60,10 @@ pub(crate) fn facts() -> Facts {
     .unwrap()
 }
 
-fn condition() -> impl Strategy<Value = String> {
-    let atom = prop::sample::select(&ATOMS[..]).prop_map(str::to_owned);
-    atom.prop_recursive(3, 12, 3, |inner| {
-        prop_oneof![
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} && {b})")),
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} || {b})")),
-            inner.clone().prop_map(|a| format!("!({a})")),
-            (inner.clone(), inner.clone(), inner)
-                .prop_map(|(a, b, c)| format!("(if {a} then {b} else {c})")),
-        ]
-    })
-}
-
 fn policy() -> impl Strategy<Value = String> {
     let effect = prop::sample::select(&["permit", "permit", "forbid"][..]);
     let scope = prop::sample::select(&SCOPES[..]);
-    (effect, scope, condition())
+    (effect, scope, condition(&ATOMS))
         .prop_map(|(effect, scope, c)| format!("{effect}({scope}) when {{ {c} }};"))
 }
 
