@@ -58,6 +58,7 @@ pub use entry::{
     AuditRecord, Durations, Entry, Group, MAX_RECORD_BYTES, ReportedFault, UsedCalibration,
     Versions,
 };
+pub(crate) use entry::{Governing, StoredCalibration};
 pub use error::{AuditError, KeyError, LabelError};
 pub use export::{MAX_EXPORT_LINE_BYTES, check_export};
 pub use key::LogKey;

@@ -8,7 +8,7 @@ use std::path::Path;
 use safecommit_conformal::{Calibration, Digest, MondrianCalibration, Stratum};
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Group, GroupBy, UsedCalibration};
+use crate::audit::{Group, GroupBy, StoredCalibration, UsedCalibration};
 
 pub use error::{CalibrationFileError, GateCalibrationError};
 use wire::Wire;
@@ -44,15 +44,7 @@ use wire::Wire;
 pub struct GateCalibration {
     score_version: String,
     by: Vec<GroupBy>,
-    thresholds: Thresholds,
-}
-
-/// One calibration for all, or one for each stratum.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Thresholds {
-    One(Box<Calibration>),
-    ByStratum(MondrianCalibration),
+    thresholds: StoredCalibration,
 }
 
 impl GateCalibration {
@@ -65,7 +57,7 @@ impl GateCalibration {
         score_version: impl Into<String>,
         calibration: Calibration,
     ) -> Result<Self, GateCalibrationError> {
-        let thresholds = Thresholds::One(Box::new(calibration));
+        let thresholds = StoredCalibration::One(Box::new(calibration));
         Self::new(score_version.into(), Vec::new(), thresholds)
     }
 
@@ -80,7 +72,7 @@ impl GateCalibration {
         by: impl Into<Vec<GroupBy>>,
         calibrations: MondrianCalibration,
     ) -> Result<Self, GateCalibrationError> {
-        let thresholds = Thresholds::ByStratum(calibrations);
+        let thresholds = StoredCalibration::ByStratum(calibrations);
         Self::new(score_version.into(), by.into(), thresholds)
     }
 
@@ -127,10 +119,7 @@ impl GateCalibration {
     /// The calibration to decide under and to record.
     #[must_use]
     pub fn used(&self) -> UsedCalibration<'_> {
-        match &self.thresholds {
-            Thresholds::One(calibration) => UsedCalibration::One(calibration),
-            Thresholds::ByStratum(calibrations) => UsedCalibration::ByStratum(calibrations),
-        }
+        self.thresholds.used()
     }
 
     /// The stratum of a decision of this group; `None` if one calibration serves all, or if the group lacks a part
@@ -169,7 +158,7 @@ impl GateCalibration {
     fn new(
         score_version: String,
         by: Vec<GroupBy>,
-        thresholds: Thresholds,
+        thresholds: StoredCalibration,
     ) -> Result<Self, GateCalibrationError> {
         if score_version.is_empty() {
             return Err(GateCalibrationError::NoVersion);
@@ -179,10 +168,12 @@ impl GateCalibration {
             return Err(GateCalibrationError::Twice(wire::name(by[at])));
         }
         match &thresholds {
-            Thresholds::One(_) if by.is_empty() => {}
-            Thresholds::One(_) => return Err(GateCalibrationError::NoStrata),
-            Thresholds::ByStratum(_) if by.is_empty() => return Err(GateCalibrationError::NoParts),
-            Thresholds::ByStratum(calibrations) => {
+            StoredCalibration::One(_) if by.is_empty() => {}
+            StoredCalibration::One(_) => return Err(GateCalibrationError::NoStrata),
+            StoredCalibration::ByStratum(_) if by.is_empty() => {
+                return Err(GateCalibrationError::NoParts);
+            }
+            StoredCalibration::ByStratum(calibrations) => {
                 let mut strata = calibrations.taxonomy().strata();
                 if let Some(other) = strata.find(|stratum| stratum.labels().count() != by.len()) {
                     return Err(GateCalibrationError::Labels {

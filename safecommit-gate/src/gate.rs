@@ -1,7 +1,6 @@
 //! From what a domain proposes to a decision: worlds, certificate, probes, record.
 
 mod decided;
-mod governing;
 mod pose;
 mod run;
 
@@ -21,9 +20,9 @@ use crate::score::ScoreWeights;
 use crate::support::{Region, Regions, SupportError};
 
 pub use decided::Decided;
-use governing::{fall_back, governing};
+use decided::fall_back;
 use pose::Posed;
-pub use pose::{LEFT_OUT, UNEXPECTED};
+pub use pose::UNEXPECTED;
 use run::Run;
 
 /// Decides what domains propose: in which worlds each candidate is safe is said by policies, which worlds are plausible by a
@@ -65,6 +64,9 @@ pub enum GateError {
     Domain(#[from] DomainError),
 }
 
+/// The most worlds of a decision unless said otherwise.
+pub(crate) const MAX_WORLDS: usize = 1024;
+
 /// What went wrong on the way to the worlds: it is an error on the decision path, which escalates.
 #[derive(Debug, thiserror::Error)]
 enum Fallen {
@@ -103,7 +105,7 @@ impl Gate {
         Self {
             policies,
             weights: ScoreWeights::EQUAL,
-            max_worlds: 1024,
+            max_worlds: MAX_WORLDS,
             settings: SettingsProposal {
                 verification: Some(VerificationProposal::WholeSupport { price: 0.0 }),
                 probing: Some(safecommit_core::ProbingProposal::SafetyInformation),
@@ -164,7 +166,7 @@ impl Gate {
         let begun = Instant::now();
         let (request, pose) = self.pose(domain, asked, now)?;
         let proposing = micros(begun.elapsed());
-        let governing = governing(calibration, &request);
+        let governing = calibration.governing(&request);
         let mut run = Run {
             domain,
             pose: &pose,
@@ -183,7 +185,7 @@ impl Gate {
         let fault = pose.error.as_ref().map(|_| ReportedFault::Policy);
         let decision = match decision {
             Some(decision) => decided::Outcome::Decision(decision),
-            None => decided::Outcome::Record(fall_back(&case, calibration, &governing, fault)),
+            None => decided::Outcome::Record(fall_back(&case, &governing, fault)),
         };
         let durations = Durations {
             proposing,
@@ -222,7 +224,7 @@ impl Gate {
             request.probes = all;
             (case, decision) = run.probe(Case::new(request)?, &everything, calibration)?;
         }
-        if self.lacks_authority(run.pose, &case, decision.record()) {
+        if Self::lacks_authority(run.pose, decision.record()) {
             let mut request = case.request().clone();
             request.authority_missing = true;
             case = Case::new(request)?;
@@ -325,7 +327,7 @@ impl Gate {
     }
 
     /// Whether a decision fell back although only facts of authority stand in the way.
-    fn lacks_authority(&self, pose: &Pose, case: &Case, record: &DecisionRecord) -> bool {
+    fn lacks_authority(pose: &Pose, record: &DecisionRecord) -> bool {
         let Some(regions) = &pose.regions else {
             return false;
         };
@@ -342,14 +344,7 @@ impl Gate {
             .filter(|(_, world)| world.fate == WorldFate::Plausible)
             .map(|(at, _)| at)
             .collect();
-        stopped
-            && pose::lacks_only_authority(
-                case.request(),
-                &plausible,
-                regions,
-                &pose.authority,
-                pose.judged,
-            )
+        stopped && pose::lacks_only_authority(&plausible, regions, &pose.authority, pose.judged)
     }
 }
 

@@ -48,11 +48,13 @@ pub use file_gate::{
 pub use files::*;
 #[cfg(not(unix))]
 pub use files::{FileError, Workspace};
-pub use gate::{Asked, Decided, Gate, GateError, LEFT_OUT, UNEXPECTED};
+pub use gate::{Asked, Decided, Gate, GateError, UNEXPECTED};
 pub use policy::{
     ActionDescription, AttributeValue, BindError, Blocker, FILE_POLICIES, FILE_SCHEMA,
     ForeignWorld, Place, PolicyError, PolicyText, SafetyMap, SafetyPolicies, SafetyPolicy,
     SafetyTable,
 };
 pub use score::{ScoreTermError, ScoreWeights, Terms};
-pub use support::{Belief, BeliefError, Cut, Exclusion, Impossible, Region, Regions, SupportError};
+pub use support::{
+    Belief, BeliefError, Cut, Exclusion, Impossible, LEFT_OUT, Region, Regions, SupportError,
+};

@@ -6,4 +6,5 @@ mod regions;
 
 pub use belief::{Belief, BeliefError, Exclusion, Impossible};
 pub use error::{Cut, SupportError};
-pub use regions::{Region, Regions};
+pub(crate) use regions::ANY;
+pub use regions::{LEFT_OUT, Region, Regions};

@@ -1,5 +1,6 @@
 //! What is recorded of a decision.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -105,10 +106,10 @@ pub enum UsedCalibration<'a> {
     ByStratum(&'a MondrianCalibration),
 }
 
-/// A calibration as it is stored, once however many decisions were taken under it.
+/// A calibration as it is stored, for all decisions or one for each stratum.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum StoredCalibration {
+pub(crate) enum StoredCalibration {
     One(Box<Calibration>),
     ByStratum(MondrianCalibration),
 }
@@ -208,7 +209,23 @@ pub(super) fn check_length(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-impl UsedCalibration<'_> {
+/// The calibration that governs a request, none at all being a choice too; or the calibrations by stratum, of which none is
+/// for it.
+pub(crate) type Governing<'c> = Result<Option<Cow<'c, Calibration>>, &'c MondrianCalibration>;
+
+impl<'c> UsedCalibration<'c> {
+    pub(crate) fn governing(self, request: &Request) -> Governing<'c> {
+        match self {
+            Self::None => Ok(None),
+            Self::One(one) => Ok(Some(Cow::Borrowed(one))),
+            Self::ByStratum(all) => {
+                let stratum = request.stratum.as_ref().ok_or(all)?;
+                let one = all.calibration(stratum).map_err(|_| all)?;
+                Ok(Some(Cow::Owned(one)))
+            }
+        }
+    }
+
     pub(super) fn store(self) -> Option<StoredCalibration> {
         match self {
             Self::None => None,
@@ -221,7 +238,7 @@ impl UsedCalibration<'_> {
 }
 
 impl StoredCalibration {
-    pub(super) fn used(&self) -> UsedCalibration<'_> {
+    pub(crate) fn used(&self) -> UsedCalibration<'_> {
         match self {
             Self::One(calibration) => UsedCalibration::One(calibration),
             Self::ByStratum(calibrations) => UsedCalibration::ByStratum(calibrations),

@@ -1,7 +1,5 @@
 //! A decision taken again from its record.
 
-use std::borrow::Cow;
-
 use safecommit_conformal::Calibration;
 use safecommit_core::{
     Case, Controller, DecisionRecord, Fate, NO, Observation, Request, Step, Workspace, YES,
@@ -22,19 +20,10 @@ pub(super) fn reproduce(
     calibration: UsedCalibration<'_>,
 ) -> Result<Reproduced, String> {
     let case = Case::new(entry.request.clone()).map_err(|error| error.to_string())?;
-    let governing = match calibration {
-        UsedCalibration::None => None,
-        UsedCalibration::One(calibration) => Some(Cow::Borrowed(calibration)),
-        UsedCalibration::ByStratum(calibrations) => {
-            let stratum = entry.request.stratum.as_ref();
-            match stratum.map(|stratum| calibrations.calibration(stratum)) {
-                Some(Ok(calibration)) => Some(Cow::Owned(calibration)),
-                // None of them is for the request: it escalated, whatever else came.
-                Some(Err(_)) | None => {
-                    return among_none(&case, case.decide_among(calibrations).record());
-                }
-            }
-        }
+    let governing = match calibration.governing(&entry.request) {
+        Ok(governing) => governing,
+        // None of them is for the request: it escalated, whatever else came.
+        Err(calibrations) => return among_none(&case, case.decide_among(calibrations).record()),
     };
     let governing: Option<&Calibration> = governing.as_deref();
     let mut workspace = Workspace::default();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use crate::fact::is_identifier;
+use crate::support::{ANY, LEFT_OUT};
 
 /// What the name of a world that the gate made says: which values each restricted fact may have.
 ///
@@ -89,8 +90,8 @@ impl FromStr for WorldName {
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         match name {
-            "left-out" => return Ok(Self(None)),
-            "any" => return Ok(Self(Some(BTreeMap::new()))),
+            LEFT_OUT => return Ok(Self(None)),
+            ANY => return Ok(Self(Some(BTreeMap::new()))),
             _ => {}
         }
         let mut restricted = BTreeMap::new();

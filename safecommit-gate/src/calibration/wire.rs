@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::GateCalibration;
 use super::error::GateCalibrationError;
-use super::{GateCalibration, Thresholds};
-use crate::audit::GroupBy;
+use crate::audit::{GroupBy, StoredCalibration};
 
 const FORMAT: u64 = 1;
 
@@ -39,7 +39,7 @@ pub(super) struct Wire {
     format: Known,
     score_version: String,
     by: Vec<String>,
-    calibrations: Thresholds,
+    calibrations: StoredCalibration,
 }
 
 impl TryFrom<Wire> for GateCalibration {

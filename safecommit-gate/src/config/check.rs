@@ -13,13 +13,13 @@ use super::place::Way;
 use super::raw::{self, Raw, Verification};
 use super::{GateConfiguration, NamedFile, Severities};
 use crate::domain::Clarifications;
+use crate::evidence::BeliefRule;
 use crate::files::{FileProbe, FileQuestion, Limits, PROTECTED, Patterns, SECRET};
+use crate::gate::MAX_WORLDS;
 use crate::score::ScoreWeights;
 
 /// The defaults that are not those of another type.
 pub(super) const PRINCIPAL: &str = "agent";
-pub(super) const HALF_LIFE_DAYS: f64 = 30.0;
-pub(super) const MAX_WORLDS: u32 = 1024;
 pub(super) const MAX_MILLISECONDS: u64 = 60_000;
 pub(super) const TEMPERATURE: f64 = 0.25;
 pub(super) const PRICE: f64 = 0.0;
@@ -152,7 +152,9 @@ impl Check<'_> {
             weights: self.weights(&raw.score.weights)?,
             half_life_days: self.number(
                 "score.half_life_days",
-                raw.score.half_life_days.unwrap_or(HALF_LIFE_DAYS),
+                raw.score
+                    .half_life_days
+                    .unwrap_or_else(|| BeliefRule::default().half_life()),
                 "finite, above 0",
                 |days| days > 0.0,
             )?,
@@ -223,9 +225,9 @@ impl Check<'_> {
     }
 
     fn max_worlds(&self, given: Option<u32>) -> Checked<usize> {
-        let given = given.unwrap_or(MAX_WORLDS);
-        self.least_one("support.max_worlds", u64::from(given))?;
-        Ok(given as usize)
+        let given = given.map_or(MAX_WORLDS, |given| given as usize);
+        self.least_one("support.max_worlds", given as u64)?;
+        Ok(given)
     }
 
     fn settings(&self, budget: &raw::Budget, control: &raw::Control) -> Checked<SettingsProposal> {

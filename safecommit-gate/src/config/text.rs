@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::check::{
-    HALF_LIFE_DAYS, HEAD, KEY, LOG, MAX_MILLISECONDS, MAX_WORLDS, PRICE, PRINCIPAL, SEVERITIES,
-    TEMPERATURE,
-};
+use super::check::{HEAD, KEY, LOG, MAX_MILLISECONDS, PRICE, PRINCIPAL, SEVERITIES, TEMPERATURE};
 use crate::domain::Clarifications;
+use crate::evidence::BeliefRule;
 use crate::files::{FileProbe, FileQuestion, Limits, PROTECTED, SECRET};
+use crate::gate::MAX_WORLDS;
 use crate::score::ScoreWeights;
 
 /// The text; `policies` are a file of policies and their schema, if these are to be named.
@@ -77,7 +76,7 @@ price = {price}
         files = quoted(files),
         schema = quoted(schema),
         weights = weights(),
-        half_life = number(HALF_LIFE_DAYS),
+        half_life = number(BeliefRule::default().half_life()),
         temperature = number(TEMPERATURE),
         price = number(PRICE),
     );

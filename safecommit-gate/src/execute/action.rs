@@ -252,6 +252,11 @@ impl FileAction {
         std::iter::once(self.path()).chain(to)
     }
 
+    /// Its name as the candidate at this position: [`Proposal::action_name`].
+    pub(crate) fn candidate_name(&self, position: usize) -> String {
+        format!("{}-{}", self.name(), position + 1)
+    }
+
     /// Refuses a move of something into itself.
     pub(crate) fn check(&self) -> Result<(), ActionError> {
         match self {
@@ -359,8 +364,7 @@ impl Proposal {
     /// candidates. `None` if there is no such candidate.
     #[must_use]
     pub fn action_name(&self, action: usize) -> Option<String> {
-        let name = self.actions.get(action)?.name();
-        Some(format!("{name}-{}", action + 1))
+        Some(self.actions.get(action)?.candidate_name(action))
     }
 
     /// The candidate actions.

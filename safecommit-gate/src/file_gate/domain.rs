@@ -14,6 +14,9 @@ use crate::files::{
 };
 use crate::policy::ActionDescription;
 
+/// The name of the family of actions on files.
+pub(super) const FAMILY: &str = "file";
+
 /// What is said of a candidate that cannot be carried out; why stands in the details.
 const REFUSED: &str = "it cannot be carried out";
 
@@ -170,7 +173,7 @@ impl<'g> FileDomain<'g> {
             reward,
             severity: self.settings.severity_of(action),
             refused: self.probed[number].is_err().then(|| REFUSED.to_owned()),
-            ..Candidate::new(name_of(number, action), description)
+            ..Candidate::new(action.candidate_name(number), description)
         }
     }
 
@@ -249,7 +252,7 @@ impl<'g> FileDomain<'g> {
 
 impl Domain for FileDomain<'_> {
     fn family(&self) -> &str {
-        "file"
+        FAMILY
     }
 
     fn frame(&mut self, now: Timestamp) -> Result<Frame, DomainError> {
@@ -320,11 +323,6 @@ fn answer(outcome: &ProbeOutcome, suffix: &str) -> Answer {
         ProbeOutcome::Failed(error) => Answer::Failed(error.to_string()),
         ProbeOutcome::TimedOut => Answer::Failed("its time was up".to_owned()),
     }
-}
-
-/// Its name in records: that of the action, and its number.
-pub(super) fn name_of(number: usize, action: &FileAction) -> String {
-    format!("{}-{}", action.name(), number + 1)
 }
 
 /// Whether the first action that names a path acts on what is there.

@@ -45,32 +45,25 @@ pub(super) fn suffix(target: usize, separator: char) -> String {
     }
 }
 
-/// The values of a fact of files; `None` if there is no such fact.
-pub(super) fn values_of(fact: &str) -> Option<Vec<&'static str>> {
-    FACTS
-        .iter()
-        .find(|(name, ..)| *name == fact)
-        .map(|(_, usual, hazards)| usual.iter().chain(hazards.iter()).copied().collect())
+/// A fact of files; `None` if there is no such fact.
+pub(super) fn fact_of_files(name: &str) -> Option<Fact> {
+    let facts = file_facts().ok()?;
+    Some(facts.as_slice()[facts.position(name)?].clone())
 }
 
-/// Facts with their usual values and their hazards.
-const FACTS: [(&str, &[&str], &[&str]); 11] = [
-    (
-        "kind",
-        &["file", "directory"],
-        &["link", "mount", "missing"],
-    ),
-    ("location", &["inside"], &["outside"]),
-    ("leaves_tree", &["no"], &["link", "mount"]),
-    ("owner", &["own"], &["other"]),
-    ("writable_by", &["nobody", "owner"], &["others"]),
-    ("tracked", &["clean", "none"], &["dirty", "untracked"]),
-    ("only_copy", &["false"], &["true"]),
-    ("changed_since_memory", &["false"], &["true"]),
-    ("protected", &["false"], &["true"]),
-    ("secret", &["false"], &["true"]),
-    ("reversible", &["true"], &["false"]),
-];
+/// The values of a fact with which an action can do harm, where something is expected at the target.
+fn hazards(fact: &str) -> &'static [&'static str] {
+    match fact {
+        "kind" => &["link", "mount", "missing"],
+        "location" => &["outside"],
+        "leaves_tree" => &["link", "mount"],
+        "owner" => &["other"],
+        "writable_by" => &["others"],
+        "tracked" => &["dirty", "untracked"],
+        "reversible" => &["false"],
+        _ => &["true"],
+    }
+}
 
 impl Known {
     /// What `evidence` says of the targets at `now`.
@@ -82,24 +75,30 @@ impl Known {
         now: Timestamp,
     ) -> Result<Self, KnownError> {
         let of_files = file_facts()?;
-        let mut facts = Vec::with_capacity(targets.len() * FACTS.len());
+        let mut facts = Vec::with_capacity(targets.len() * of_files.as_slice().len());
         let mut known = Self::default();
         for (number, target) in targets.iter().enumerate() {
             let is_target = |named: &TargetPath| *named == target.path;
             let entities = entities_of(&is_target, workspace, evidence);
-            let memory = known_since(&target.path, workspace, evidence, now);
+            let related = |named: &TargetPath| {
+                named.is_or_is_in(&target.path) || target.path.is_or_is_in(named)
+            };
+            let related = entities_of(&related, workspace, evidence);
+            let memory = known_since(&entities, &related, evidence, now);
             known.memories.push(memory);
-            for (fact, (attribute, _, hazards)) in of_files.as_slice().iter().zip(FACTS) {
-                let name = format!("{}{}", fact.name(), suffix(number, '_'));
+            for fact in of_files.as_slice() {
+                let attribute = fact.name();
+                let name = format!("{attribute}{}", suffix(number, '_'));
                 let fact = Fact::new(name, fact.values().iter().map(String::as_str))?;
-                let hazards: &[&str] = match attribute {
-                    "kind" if !target.expects_something => &["file", "directory", "link", "mount"],
-                    _ => hazards,
-                };
                 let about = About {
                     entities: &entities,
                     attribute,
-                    hazards,
+                    hazards: match attribute {
+                        "kind" if !target.expects_something => {
+                            &["file", "directory", "link", "mount"]
+                        }
+                        _ => hazards(attribute),
+                    },
                 };
                 let mut belief = rule.believe(&fact, &about, evidence, now)?;
                 if attribute == "changed_since_memory" && memory.is_none() {
@@ -151,22 +150,18 @@ fn entities_of<'e>(
     entities
 }
 
-/// When what is known of a target was so, to compare with the times of its changes; `None` if no evidence names it.
+/// When what is known of a target was so, to compare with the times of its changes; `None` if no evidence names it. Evidence
+/// calls it by the names `itself`, and it and what it is in or contains by `related`.
 ///
 /// That is the earliest time that any record of it, of a directory that it is in or of something in it goes back to,
 /// unless the host, the person or the policy named the target itself later without anything less trusted having a part
 /// in that. A record with impossible times goes back to the beginning: any change then counts as one since.
 fn known_since(
-    path: &TargetPath,
-    workspace: &str,
+    itself: &[&str],
+    related: &[&str],
     evidence: &EvidenceSet,
     now: Timestamp,
 ) -> Option<Timestamp> {
-    let related = |named: &TargetPath| named.is_or_is_in(path) || path.is_or_is_in(named);
-    let (related, itself) = (
-        entities_of(&related, workspace, evidence),
-        entities_of(&|named: &TargetPath| named == path, workspace, evidence),
-    );
     let (mut earliest, mut confirmed): (Option<Timestamp>, Option<Timestamp>) = (None, None);
     for record in evidence.records() {
         let (id, entity) = (record.id(), record.proposition().entity());
@@ -192,16 +187,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fact_of_files_has_its_hazards() {
+    fn every_fact_of_files_has_a_hazard_and_a_value_without_one() {
         let facts = file_facts().unwrap();
-        assert_eq!(facts.as_slice().len(), FACTS.len());
-        for (fact, (name, usual, hazards)) in facts.as_slice().iter().zip(FACTS) {
-            assert_eq!(fact.name(), name);
-            let mut declared: Vec<&str> = fact.values().iter().map(String::as_str).collect();
-            let mut listed: Vec<&str> = usual.iter().chain(hazards).copied().collect();
-            declared.sort_unstable();
-            listed.sort_unstable();
-            assert_eq!(declared, listed, "{name}");
+        for fact in facts.as_slice() {
+            let (hazards, values) = (hazards(fact.name()), fact.values());
+            let known = |hazard: &&str| values.iter().any(|value| value == hazard);
+            assert!(hazards.iter().all(known), "{}", fact.name());
+            assert!(
+                (1..values.len()).contains(&hazards.len()),
+                "{}",
+                fact.name()
+            );
         }
+        assert_eq!(fact_of_files("size"), None);
     }
 }

@@ -6,13 +6,13 @@ use jiff::Timestamp;
 use safecommit_conformal::Stratum;
 use safecommit_core::{DecisionKind, DecisionRecord, WorldFate};
 
-use super::domain::{FileDomain, FileDomainSettings, name_of};
+use super::domain::{FAMILY, FileDomain, FileDomainSettings};
 use super::proposal::FileRequest;
 use crate::audit::{
     Appended, AuditError, AuditLog, Group, KeyError, LogKey, UsedCalibration, Versions,
 };
 use crate::calibration::{GateCalibration, GateCalibrationError};
-use crate::config::ConfigurationError;
+use crate::config::{ConfigurationError, GateConfiguration};
 use crate::evidence::{HalfLifeError, Trust};
 use crate::execute::{
     ActionError, Authority, ExecuteError, Executor, Probed, Proposal, Receipt, ReleaseContext,
@@ -59,6 +59,7 @@ pub struct FileGate {
     log: AuditLog,
     key: LogKey,
     calibration: Option<GateCalibration>,
+    calibration_version: Option<String>,
     versions: Versions,
 }
 
@@ -155,7 +156,10 @@ impl FileGate {
         if let Some(calibration) = &parts.calibration {
             calibration.serves(versions.score.as_deref().unwrap_or_default())?;
         }
+        let digest = parts.calibration.as_ref().map(GateCalibration::digest);
+        let digest = digest.transpose()?;
         Ok(Self {
+            calibration_version: digest.map(|digest| digest.to_string()),
             gate: parts.gate,
             domain: parts.domain,
             workspace: parts.workspace,
@@ -282,18 +286,13 @@ impl FileGate {
     }
 
     fn proposal(&self, request: &FileRequest) -> Result<Proposal, FileGateError> {
-        let calibration = self
-            .calibration
-            .as_ref()
-            .map(GateCalibration::digest)
-            .transpose()?;
         let context = ReleaseContext {
             decision: request.decision.clone(),
             tool: request.tool.clone(),
             directory: self.workspace.path().display().to_string(),
             principal: self.domain.principal.clone(),
             policy_version: self.versions.policy.clone().unwrap_or_default(),
-            calibration_version: calibration.map(|digest| digest.to_string()),
+            calibration_version: self.calibration_version.clone(),
             evidence: self.key.evidence_digest(&request.evidence),
         };
         Ok(Proposal::new(
@@ -309,11 +308,7 @@ impl FileGate {
             .actions()
             .map(|action| self.domain.severity_of(action));
         let grave = grave.fold(0.0, f64::max);
-        let severity = match grave {
-            grave if grave >= 0.7 => "high",
-            grave if grave >= 0.3 => "medium",
-            _ => "low",
-        };
+        let severity = GateConfiguration::severity_group(grave);
         // What the agent adds to its request must not move it to another group.
         let of_host = request.of_host.iter();
         let least = of_host.filter_map(|id| request.evidence.trust_of(id)).min();
@@ -327,7 +322,7 @@ impl FileGate {
             Some(Trust::Policy) => "policy",
         };
         Group {
-            family: Some("file".to_owned()),
+            family: Some(FAMILY.to_owned()),
             severity: Some(severity.to_owned()),
             source: Some(source.to_owned()),
         }
@@ -417,7 +412,7 @@ fn details(request: &FileRequest, domain: &FileDomain<'_>) -> Vec<(String, Strin
     let mut actions = Vec::new();
     let mut refused = Vec::new();
     for (number, action) in request.actions().enumerate() {
-        let name = name_of(number, action);
+        let name = action.candidate_name(number);
         actions.push(format!("{name}: {action}"));
         if let Err(reason) = domain.probed(number) {
             refused.push(format!("{name}: {reason}"));

@@ -1,9 +1,9 @@
 //! A decision of the gate, with everything that explains and releases it.
 
 use jiff::Timestamp;
-use safecommit_core::{Case, Certificate, Decision, DecisionRecord};
+use safecommit_core::{Case, Certificate, Decision, DecisionRecord, Fault, Workspace};
 
-use crate::audit::{Durations, Entry, ReportedFault};
+use crate::audit::{Durations, Entry, Governing, ReportedFault};
 
 /// A decision: the request that tells what was found, the record that answers it, and for a commit the certificate.
 #[derive(Debug)]
@@ -104,5 +104,25 @@ impl Decided {
     #[must_use]
     pub fn into_certificate(self) -> (Case, Option<Certificate>) {
         (self.case, self.certificate)
+    }
+}
+
+/// The record of a decision that cannot be taken: no calibration is for it, or the way to its worlds failed.
+pub(super) fn fall_back(
+    case: &Case,
+    governing: &Governing<'_>,
+    fault: Option<ReportedFault>,
+) -> DecisionRecord {
+    let governed = match governing {
+        Ok(calibration) => calibration.as_deref(),
+        Err(calibrations) => return case.decide_among(calibrations).record().clone(),
+    };
+    let mut memory = Workspace::default();
+    let mut controller = case.controller(governed, &mut memory);
+    controller.fail(fault.map_or(Fault::Inconsistent, Fault::from));
+    match case.record(governed, &mut controller) {
+        Ok(record) => record,
+        // Not possible for a controller that was just started from this case; and without worlds it escalates too.
+        Err(_) => case.decide(governed).record().clone(),
     }
 }

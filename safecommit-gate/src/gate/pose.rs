@@ -1,16 +1,11 @@
 //! From a frame and the regions of its worlds to a request of `safecommit-core`, and from answers to its outcomes.
 
 use safecommit_conformal::Score;
-use safecommit_core::{
-    ActionProposal, Observation, OutcomeProposal, ProbeProposal, Request, WorldProposal,
-};
+use safecommit_core::{ActionProposal, Observation, OutcomeProposal, ProbeProposal, WorldProposal};
 
 use crate::domain::{Answer, Frame, OfferedProbe};
 use crate::fact::{Fact, Facts};
-use crate::support::{Region, Regions};
-
-/// The name of the world that stands for all that a cut support left out.
-pub const LEFT_OUT: &str = "left-out";
+use crate::support::{LEFT_OUT, Region, Regions};
 
 /// The outcome of an answer that no declared value fits.
 pub const UNEXPECTED: &str = "unexpected";
@@ -266,7 +261,6 @@ fn name_of(facts: &[Fact], combination: &[u8]) -> String {
 /// Whether some action is blocked, in the worlds that are plausible, only by facts of authority: each world in which it is
 /// not safe has a twin in which it is, that differs in such facts alone.
 pub(super) fn lacks_only_authority(
-    request: &Request,
     plausible: &[usize],
     regions: &Regions,
     authority: &[usize],
@@ -276,8 +270,7 @@ pub(super) fn lacks_only_authority(
         .iter()
         .filter_map(|at| regions.as_slice().get(*at))
         .collect();
-    let complete = regions.cut().is_none() && !request.worlds.is_empty();
-    complete
+    regions.cut().is_none()
         && (0..actions).any(|action| {
             let (safe, blocked): (Vec<&Region>, Vec<&Region>) =
                 plausible.iter().partition(|region| region.is_safe(action));

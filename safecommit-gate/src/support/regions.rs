@@ -11,7 +11,8 @@ use crate::fact::Facts;
 use crate::policy::{Judge, SafetyMap};
 use crate::score::ScoreWeights;
 
-pub use region::Region;
+pub(crate) use region::ANY;
+pub use region::{LEFT_OUT, Region};
 
 /// The proposed worlds in regions, best first. A region is a product of sets of values, some values for each fact, in
 /// all worlds of which the same actions are safe.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::evidence::{EvidenceRecord, EvidenceSet, MAX_LABEL_BYTES, SourceKind};
 use crate::execute::{Content, FileAction, TargetPath};
-use crate::file_gate::facts::values_of;
+use crate::file_gate::facts::fact_of_files;
 use crate::files::FileQuestion;
 
 /// The most candidates, and the most questions, of one decision.
@@ -194,7 +194,7 @@ fn check_clarifications(
             return Err(at(field("reveals"))(FileProposalProblem::RevealsNothing));
         }
         for (place, fact) in clarification.reveals.iter().enumerate() {
-            if values_of(fact).is_none() {
+            if fact_of_files(fact).is_none() {
                 let problem = FileProposalProblem::Fact(format!("`{fact}` is no fact of files"));
                 return Err(at(format!("{}[{place}]", field("reveals")))(problem));
             }
@@ -234,8 +234,8 @@ pub(super) fn check_answer(
         }
     }
     for (fact, value) in &answer.found {
-        let known = values_of(fact);
-        if !known.is_some_and(|values| values.contains(&value.as_str())) {
+        let known = fact_of_files(fact);
+        if !known.is_some_and(|fact| fact.values().contains(value)) {
             let problem = FileProposalProblem::Fact(format!(
                 "`{value}` is no value of a fact `{fact}` of files"
             ));

@@ -11,6 +11,12 @@ use crate::cube::Cube;
 use crate::fact::{Assignment, Facts};
 use crate::policy::{Blocker, Reason, Reasons};
 
+/// The name of the world that stands for all that a cut support left out.
+pub const LEFT_OUT: &str = "left-out";
+
+/// The [name](Region::id) of a region that restricts no fact.
+pub(crate) const ANY: &str = "any";
+
 /// Worlds in all of which the same actions are safe: every combination of some values for each fact.
 #[derive(Clone, Debug)]
 pub struct Region {
@@ -115,7 +121,7 @@ impl Region {
             let _ = write!(id, "{space}{}={}", declared.name(), values.join("|"));
         }
         if id.is_empty() {
-            id.push_str("any");
+            id.push_str(ANY);
         }
         id
     }
