@@ -39,8 +39,7 @@ fn schema(form: SchemaForm) -> Result<Schema> {
                  one in every world.",
                 &example_request()?,
             )?;
-            constrain(&mut schema, "ProbeProposal", EITHER_ASKS_OR_OUTCOMES)?;
-            constrain(&mut schema, "OutcomeProposal", EITHER_WORLDS_OR_LIKELIHOOD)?;
+            constrain_probe(&mut schema)?;
             Ok(schema)
         }
         SchemaForm::Decision => {
@@ -152,19 +151,33 @@ fn without_links(text: &str) -> String {
     plain + rest
 }
 
-const EITHER_ASKS_OR_OUTCOMES: [(&str, &str); 2] = [("asks", "string"), ("outcomes", "array")];
-const EITHER_WORLDS_OR_LIKELIHOOD: [(&str, &str); 2] =
-    [("worlds", "array"), ("likelihood", "object")];
-
-/// Says that a definition has exactly one of two optional fields; null counts as absent.
-fn constrain(schema: &mut Schema, definition: &str, fields: [(&str, &str); 2]) -> Result<()> {
+/// Says that a probe asks about a world, or has outcomes which say what yields them, or outcomes and what is possible in
+/// each world; null counts as absent.
+fn constrain_probe(schema: &mut Schema) -> Result<()> {
     let place = schema
-        .pointer_mut(&format!("/$defs/{definition}"))
+        .pointer_mut("/$defs/ProbeProposal")
         .and_then(Value::as_object_mut)
-        .with_context(|| format!("the schema does not define `{definition}`"))?;
-    let present = fields
-        .map(|(field, kind)| json!({"required": [field], "properties": {field: {"type": kind}}}));
-    place.insert("oneOf".to_owned(), json!(present));
+        .context("the schema does not define `ProbeProposal`")?;
+    let has = |field: &str, kind: &str| json!({"required": [field], "properties": {field: {"type": kind}}});
+    let lacks = |field: &str| json!({"properties": {field: {"type": "null"}}});
+    let outcomes = |each: Value| json!({"properties": {"outcomes": {"items": each}}});
+    let (worlds, likelihood) = (has("worlds", "array"), has("likelihood", "object"));
+    let ways = json!([
+        {"allOf": [has("asks", "string"), lacks("outcomes"), lacks("possible")]},
+        {"allOf": [
+            has("outcomes", "array"),
+            lacks("asks"),
+            lacks("possible"),
+            outcomes(json!({"oneOf": [worlds, likelihood]})),
+        ]},
+        {"allOf": [
+            has("outcomes", "array"),
+            lacks("asks"),
+            has("possible", "array"),
+            outcomes(json!({"allOf": [lacks("worlds"), lacks("likelihood")]})),
+        ]},
+    ]);
+    place.insert("oneOf".to_owned(), ways);
     Ok(())
 }
 

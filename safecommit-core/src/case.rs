@@ -4,16 +4,16 @@ mod governing;
 mod names;
 mod record;
 mod request;
+mod subject;
 mod validate;
 mod write;
 
 use safecommit_conformal::{Calibration, MondrianCalibration, Threshold};
-use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 use crate::certificate::{Certificate, CertificateError};
 use crate::controller::{Controller, Step, Workspace};
-use crate::problem::{Problem, Subject};
+use crate::problem::Problem;
 use crate::report::ReportError;
 use crate::settings::Settings;
 use crate::units::Probability;
@@ -32,6 +32,7 @@ pub use validate::{RequestError, RequestProblem};
 use governing::Governing;
 pub(crate) use governing::Ungoverned;
 use names::Names;
+use subject::Head;
 
 /// A validated [`Request`]: the problem by position, with the names that go with it.
 ///
@@ -56,6 +57,7 @@ use names::Names;
 #[derive(Clone, Debug)]
 pub struct Case {
     request: Request,
+    head: Head,
     problem: Problem,
     settings: Settings,
     observed: Vec<(usize, Option<usize>)>,
@@ -329,11 +331,4 @@ fn threshold_of<'a>(governing: &Governing<'a>) -> &'a Threshold {
         Ok(Some(calibration)) => calibration.threshold(),
         Ok(None) | Err(_) => Threshold::unbounded(),
     }
-}
-
-/// SHA-256 of the request's canonical JSON: fields in their declared order, absent ones as they
-/// default.
-fn subject_of(request: &Request) -> Result<Subject, serde_json::Error> {
-    let canonical = serde_json::to_vec(request)?;
-    Ok(Subject(Sha256::digest(&canonical).into()))
 }

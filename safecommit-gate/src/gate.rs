@@ -17,7 +17,7 @@ use crate::audit::{Durations, ReportedFault, UsedCalibration};
 use crate::domain::{Domain, DomainError, Frame};
 use crate::policy::{BindError, SafetyPolicies};
 use crate::score::ScoreWeights;
-use crate::support::{Region, Regions, SupportError};
+use crate::support::{Regions, SupportError};
 
 pub use decided::Decided;
 use decided::fall_back;
@@ -263,17 +263,16 @@ impl Gate {
 
     fn fill(&self, request: &mut Request, pose: &mut Pose, frame: &Frame) -> Result<(), Fallen> {
         let (judged, regions) = self.regions(frame)?;
-        let ids: Vec<String> = regions.as_slice().iter().map(Region::id).collect();
         let mut probes = Vec::with_capacity(frame.probes.len());
         for (at, probe) in frame.probes.iter().enumerate() {
-            let posed = Posed::new(at, probe, &frame.facts, &regions, &ids);
+            let posed = Posed::new(at, probe, &frame.facts, &regions);
             let posed = posed.map_err(|outcomes| Fallen::Outcomes {
                 probe: probe.id.clone(),
                 outcomes,
             })?;
             probes.extend(posed);
         }
-        request.worlds = pose::worlds(frame, &judged, &regions, ids);
+        request.worlds = pose::worlds(frame, &judged, &regions);
         for (posed, proposal) in probes {
             pose.probes.push(posed);
             request.probes.push(proposal);

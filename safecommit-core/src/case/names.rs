@@ -21,6 +21,10 @@ impl Names {
         self.0.get_index(position).map(String::as_str)
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }

@@ -115,7 +115,8 @@ pub struct Contradiction {
     pub reason: String,
 }
 
-/// A probe that may be made: either `asks` about one world, or declares its `outcomes`.
+/// A probe that may be made: either `asks` about one world, or declares its `outcomes`. Which of them each world yields is
+/// said by the outcomes themselves, or by `possible`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -140,9 +141,14 @@ pub struct ProbeProposal {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub outcomes: Option<Vec<OutcomeProposal>>,
+    /// A row for each world, in their order: the positions of the outcomes that it may yield, from 0 and ascending, each
+    /// equally likely. It is short, for programs that propose many worlds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub possible: Option<Vec<Vec<u32>>>,
 }
 
-/// An outcome of a probe: either the `worlds` that certainly yield it, or its `likelihood` in each.
+/// An outcome of a probe: the `worlds` that certainly yield it, or its `likelihood` in each, unless the probe says what is
+/// `possible`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

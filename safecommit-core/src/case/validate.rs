@@ -2,9 +2,10 @@
 
 use thiserror::Error;
 
+use super::Case;
 use super::names::Names;
 use super::request::{Observation, ProbingProposal, Request, VerificationProposal};
-use super::{Case, subject_of};
+use super::subject::Head;
 use crate::action::{Action, Reversibility};
 use crate::probing::Probing;
 use crate::problem::{Problem, ProblemError, Situation, Subject};
@@ -51,6 +52,31 @@ pub enum RequestProblem {
     /// A probe must have exactly one of `asks` and `outcomes`.
     #[error("a probe has exactly one of `asks` and `outcomes`")]
     AsksOrOutcomes,
+    /// `possible` is about the outcomes that a probe declares.
+    #[error("`possible` stands beside `outcomes` only")]
+    PossibleWithoutOutcomes,
+    /// An outcome that says which worlds yield it, of a probe that says so itself.
+    #[error("an outcome has no `worlds` and no `likelihood` where the probe has `possible`")]
+    PossibleAlready,
+    /// A probe must say of each world what is possible.
+    #[error("there are {rows} rows for {worlds} worlds")]
+    PossibleSize {
+        /// How many there are.
+        rows: usize,
+        /// How many worlds there are.
+        worlds: usize,
+    },
+    /// The position of an outcome that there is not.
+    #[error("there is no outcome at position `{outcome}`, the probe has {outcomes}")]
+    NoSuchOutcome {
+        /// The position.
+        outcome: u32,
+        /// How many outcomes there are.
+        outcomes: usize,
+    },
+    /// Positions must ascend, so that none stands twice.
+    #[error("`{0}` is not above the position before it")]
+    NotAscending(u32),
     /// The outcomes of one probe must all have `worlds`, or all `likelihood`.
     #[error("all outcomes of a probe have `worlds`, or all have `likelihood`")]
     WorldsOrLikelihood,
@@ -125,9 +151,11 @@ pub(super) fn validate(request: Request) -> Checked<Case> {
         .map(Probability::new)
         .transpose()
         .at(|| "beta".to_owned())?;
-    problem.set_subject(subject(&request)?);
+    let (head, subject) = written(Head::of(&request))?;
+    problem.set_subject(subject);
     Ok(Case {
         request,
+        head,
         problem,
         settings,
         observed,
@@ -149,13 +177,13 @@ pub(super) fn observe(
         probes.add(&probe.id);
     }
     case.observed = read_observations(&case.request, &probes, &case.outcomes)?;
-    let subject = subject(&case.request)?;
+    let subject = written(case.head.subject(&case.request))?;
     case.problem.set_subject(subject);
     Ok(case)
 }
 
-fn subject(request: &Request) -> Checked<Subject> {
-    subject_of(request)
+fn written<T>(digested: Result<T, serde_json::Error>) -> Checked<T> {
+    digested
         .map_err(|error| RequestProblem::NotSerialisable(error.to_string()))
         .at(|| ".".to_owned())
 }

@@ -23,12 +23,100 @@ fn the_full_request_is_accepted_and_comes_back_as_it_was() {
     assert_eq!(case.request(), &request);
     assert_eq!(
         (case.problem().worlds(), case.problem().probes().len()),
-        (3, 3)
+        (3, 4)
     );
     assert!(case.problem().is_contradicted(2));
     assert_eq!(
         case.problem().likelihood(2, 0, 1).to_bits(),
         0.75_f64.to_bits()
+    );
+    let look = |world, outcome| case.problem().likelihood(3, world, outcome).to_bits();
+    let rows = [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]].map(|row: [f64; 2]| row.map(f64::to_bits));
+    assert_eq!(
+        [0, 1, 2].map(|world| [look(world, 0), look(world, 1)]),
+        rows
+    );
+}
+
+#[test]
+fn what_is_possible_can_be_said_by_position_or_by_name() {
+    let ways = [
+        (
+            json!([[1], [0], [0]]),
+            json!([["shared", "impossible"], ["temporary"]]),
+            "worlds",
+        ),
+        (
+            json!([[0, 1], [0], [1]]),
+            json!([{"temporary": 0.5, "shared": 1.0}, {"temporary": 0.5, "impossible": 1.0}]),
+            "likelihood",
+        ),
+    ];
+    for (possible, named, field) in ways {
+        let decide = |outcomes: [Value; 2], possible: Value| {
+            let mut request = changed("/probes/3/outcomes", json!(outcomes));
+            request["probes"][3]["possible"] = possible;
+            request["observed"] = json!([{"probe": "look", "outcome": "used"}]);
+            let case = Case::new(parse(&request).unwrap()).unwrap();
+            let mut record = serde_json::to_value(case.decide(None).record()).unwrap();
+            // The digest is of the words.
+            record["subject"] = Value::Null;
+            record
+        };
+        let ids = ["empty", "used"];
+        let by_position = decide(ids.map(|id| json!({"id": id})), possible);
+        let by_name = [0, 1].map(|at| json!({"id": ids[at], field: named[at]}));
+        assert_eq!(by_position, decide(by_name, Value::Null));
+    }
+}
+
+#[test]
+fn a_row_of_what_is_possible_is_about_each_world() {
+    for (possible, message) in [
+        (json!([]), ": there are 0 rows for 3 worlds"),
+        (
+            json!([[0], [1], [0], [1]]),
+            ": there are 4 rows for 3 worlds",
+        ),
+        (
+            json!([[0], [], [0]]),
+            "[1]: the list is empty, at least one outcome is needed",
+        ),
+        (
+            json!([[0], [1], [0, 2]]),
+            "[2][1]: there is no outcome at position `2`, the probe has 2",
+        ),
+        (
+            json!([[0], [1], [1, 0]]),
+            "[2][1]: `0` is not above the position before it",
+        ),
+        (
+            json!([[0, 0], [1], [1]]),
+            "[0][1]: `0` is not above the position before it",
+        ),
+    ] {
+        check(
+            "/probes/3/possible",
+            possible,
+            &format!("probes[3].possible{message}"),
+        );
+    }
+    check(
+        "/probes/0/possible",
+        json!([[0], [1], [1]]),
+        "probes[0].possible: `possible` stands beside `outcomes` only",
+    );
+    let already = "an outcome has no `worlds` and no `likelihood` where the probe has `possible`";
+    check(
+        "/probes/1/possible",
+        json!([[0], [1], [1]]),
+        &format!("probes[1].outcomes[0]: {already}"),
+    );
+    let mixed = "all outcomes of a probe have `worlds`, or all have `likelihood`";
+    check(
+        "/probes/3/possible",
+        Value::Null,
+        &format!("probes[3].outcomes[0]: {mixed}"),
     );
 }
 
@@ -322,6 +410,7 @@ fn the_subject_changes_with_every_word() {
         ("/probes/0/asks", json!("shared")),
         ("/probes/1/outcomes/0/id", json!("symlink")),
         ("/probes/2/outcomes/0/likelihood/impossible", json!(0.0)),
+        ("/probes/3/possible/0", json!([0, 1])),
         ("/observed/0/outcome", json!("miss")),
         ("/authority_missing", json!(false)),
         ("/fresh_evidence_expected", json!(false)),

@@ -1,9 +1,11 @@
 //! From a frame and the regions of its worlds to a request of `safecommit-core`, and from answers to its outcomes.
 
+use std::fmt::Write as _;
+
 use safecommit_conformal::Score;
 use safecommit_core::{ActionProposal, Observation, OutcomeProposal, ProbeProposal, WorldProposal};
 
-use crate::domain::{Answer, Frame, OfferedProbe};
+use crate::domain::{Answer, Candidate, Frame, OfferedProbe};
 use crate::fact::{Fact, Facts};
 use crate::support::{LEFT_OUT, Region, Regions};
 
@@ -23,12 +25,7 @@ pub(super) const MAX_OUTCOMES: usize = 4096;
 ///
 /// The one for what was left out has the score that none of it falls below, may give any answer, and only reversible
 /// actions are safe in it. So nothing irreversible is certified unless the threshold excludes all that is missing.
-pub(super) fn worlds(
-    frame: &Frame,
-    judged: &[usize],
-    regions: &Regions,
-    ids: Vec<String>,
-) -> Vec<WorldProposal> {
+pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<WorldProposal> {
     let id = |candidate: usize| frame.candidates[candidate].id.clone();
     let refused = |candidate: usize| {
         let reason = frame.candidates[candidate].refused.as_deref();
@@ -40,30 +37,34 @@ pub(super) fn worlds(
         .map_or(0.0, |region| region.score().value());
     let excess = |score: Score| ((score.value() - best) * 1e6).round().max(0.0) / 1e6;
     let mut worlds: Vec<WorldProposal> = Vec::with_capacity(regions.as_slice().len() + 1);
-    for (region, named) in regions.as_slice().iter().zip(ids) {
+    for region in regions.as_slice() {
         let mut safe = Vec::new();
-        let mut reasons = Vec::new();
+        let mut description = String::new();
         for (at, candidate) in judged.iter().enumerate() {
             if region.is_safe(at) {
                 safe.push(id(*candidate));
                 continue;
             }
-            let blockers: Vec<String> = region
-                .blockers(at)
-                .map(|blocker| blocker.to_string())
-                .collect();
-            reasons.push(format!("{}: {}", id(*candidate), blockers.join(", ")));
+            for (place, blocker) in region.blockers(at).enumerate() {
+                match place {
+                    0 => begin_reason(&mut description, &frame.candidates[*candidate]),
+                    _ => description.push_str(", "),
+                }
+                // Writing to a string does not fail.
+                let _ = write!(description, "{blocker}");
+            }
         }
-        for candidate in 0..frame.candidates.len() {
-            if let Some(reason) = refused(candidate) {
-                reasons.push(format!("{}: {reason}", id(candidate)));
+        for (at, candidate) in frame.candidates.iter().enumerate() {
+            if let Some(reason) = refused(at) {
+                begin_reason(&mut description, candidate);
+                description.push_str(reason);
             }
         }
         worlds.push(WorldProposal {
-            id: named,
+            id: region.id(),
             score: excess(region.score()),
             safe,
-            description: (!reasons.is_empty()).then(|| reasons.join("; ")),
+            description: (!description.is_empty()).then_some(description),
         });
     }
     if let Some(cut) = regions.cut() {
@@ -76,6 +77,15 @@ pub(super) fn worlds(
         });
     }
     worlds
+}
+
+/// Adds the name of a candidate, after a separator if there is something already.
+fn begin_reason(description: &mut String, candidate: &Candidate) {
+    if !description.is_empty() {
+        description.push_str("; ");
+    }
+    description.push_str(&candidate.id);
+    description.push_str(": ");
 }
 
 pub(super) fn actions(frame: &Frame, family: &str) -> Vec<ActionProposal> {
@@ -113,7 +123,6 @@ impl Posed {
         probe: &OfferedProbe,
         facts: &Facts,
         regions: &Regions,
-        ids: &[String],
     ) -> Result<Option<(Self, ProbeProposal)>, usize> {
         let positions: Vec<usize> = regions
             .relevant()
@@ -138,53 +147,23 @@ impl Posed {
         if product > MAX_OUTCOMES {
             return Err(product);
         }
-        let combinations = combinations(&known);
-        // By outcome: the worlds in which it is possible, each with its probability there.
-        let mut possible_in: Vec<Vec<(&String, f64)>> = vec![Vec::new(); combinations.len() + 1];
-        let mut certain = true;
-        let left_out = LEFT_OUT.to_owned();
-        let mut possible: Vec<usize> = Vec::with_capacity(combinations.len());
-        for (region, id) in regions.as_slice().iter().zip(ids) {
-            let admits = |combination: &[u8]| {
-                let mut values = positions.iter().zip(combination);
-                values.all(|(fact, value)| region.admits(*fact, *value))
-            };
-            possible.clear();
-            possible.extend((0..combinations.len()).filter(|at| admits(&combinations[*at])));
-            for at in &possible {
-                possible_in[*at].push((id, 1.0 / possible.len() as f64));
-            }
-            certain &= possible.len() <= 1;
+        let mut possible: Vec<Vec<u32>> = Vec::with_capacity(regions.as_slice().len() + 1);
+        for region in regions.as_slice() {
+            possible.push(outcomes_in(region, &positions, &known));
         }
-        if regions.cut().is_some() {
-            let share = 1.0 / possible_in.len() as f64;
-            for outcome in &mut possible_in {
-                outcome.push((&left_out, share));
-            }
-            // Any answer is possible in it.
-            certain = false;
-        }
-        let mut outcomes: Vec<String> = combinations
+        let mut outcomes: Vec<String> = combinations(&known)
             .iter()
             .map(|combination| name_of(&known, combination))
             .collect();
         outcomes.push(UNEXPECTED.to_owned());
-        let declared = outcomes.iter().zip(possible_in).map(|(id, possible)| {
-            let possible = possible.into_iter();
-            let (worlds, likelihood) = if certain {
-                (
-                    Some(possible.map(|(world, _)| world.clone()).collect()),
-                    None,
-                )
-            } else {
-                let shares = possible.map(|(world, share)| (world.clone(), share));
-                (None, Some(shares.collect()))
-            };
-            OutcomeProposal {
-                id: id.clone(),
-                worlds,
-                likelihood,
-            }
+        if regions.cut().is_some() {
+            // In what was left out any answer is possible.
+            possible.push((0..).take(outcomes.len()).collect());
+        }
+        let declared = outcomes.iter().map(|id| OutcomeProposal {
+            id: id.clone(),
+            worlds: None,
+            likelihood: None,
         });
         let proposal = ProbeProposal {
             id: probe.id.clone(),
@@ -193,6 +172,7 @@ impl Posed {
             repeatable_later: probe.repeatable_later,
             asks: None,
             outcomes: Some(declared.collect()),
+            possible: Some(possible),
         };
         Ok(Some((
             Self {
@@ -235,6 +215,20 @@ impl Posed {
             outcome: outcome.map(|at| self.outcomes[at].clone()),
         }
     }
+}
+
+/// The places among the combinations of all values of the combinations of those that a region admits, ascending.
+fn outcomes_in(region: &Region, positions: &[usize], facts: &[Fact]) -> Vec<u32> {
+    let mut places = vec![0];
+    for (&position, fact) in positions.iter().zip(facts) {
+        let values = fact.values().len() as u32;
+        let longer = places.iter().flat_map(|place| {
+            let admitted = region.positions(position);
+            admitted.map(move |value| place * values + u32::from(value))
+        });
+        places = longer.collect();
+    }
+    places
 }
 
 /// Every combination of values of some facts, by position.

@@ -18,6 +18,9 @@ pub(super) fn add_probe(
     let mut names = Names::default();
     let position = match (&probe.asks, &probe.outcomes) {
         (Some(asked), None) => {
+            if probe.possible.is_some() {
+                return Err(RequestProblem::PossibleWithoutOutcomes).at(|| path() + ".possible");
+            }
             let world = find(worlds, asked, "world", || path() + ".asks")?;
             debug_assert_eq!((YES, NO), (0, 1));
             names.add("yes");
@@ -27,14 +30,25 @@ pub(super) fn add_probe(
                 .at(path)?
         }
         (None, Some(outcomes)) => {
-            let path = || path() + ".outcomes";
+            let of_probe = path;
+            let path = || of_probe() + ".outcomes";
             if outcomes.is_empty() {
                 return Err(RequestProblem::Empty("outcome")).at(path);
             }
             for (at, outcome) in outcomes.iter().enumerate() {
                 add_name(&mut names, &outcome.id, || format!("{}[{at}].id", path()))?;
             }
-            if outcomes.iter().all(|outcome| outcome.worlds.is_some()) {
+            if let Some(possible) = &probe.possible {
+                let says = |outcome: &OutcomeProposal| {
+                    outcome.worlds.is_some() || outcome.likelihood.is_some()
+                };
+                if let Some(at) = outcomes.iter().position(says) {
+                    return Err(RequestProblem::PossibleAlready).at(|| format!("{}[{at}]", path()));
+                }
+                let path = || of_probe() + ".possible";
+                let rows = read_possible(possible, outcomes.len(), worlds, &path)?;
+                problem.add_probe(cost, error_rate, rows.model()).at(path)?
+            } else if outcomes.iter().all(|outcome| outcome.worlds.is_some()) {
                 let outcome_of = read_partition(outcomes, worlds, problem.worlds(), &path)?;
                 let model = OutcomeModel::Partition {
                     outcomes: outcomes.len(),
@@ -132,4 +146,64 @@ fn read_likelihood(
         }
     }
     Ok(rows)
+}
+
+/// What each world may yield.
+enum Possible {
+    One { outcomes: usize, of_world: Vec<u32> },
+    Several { outcomes: usize, rows: Vec<f64> },
+}
+
+impl Possible {
+    fn model(&self) -> OutcomeModel<'_> {
+        match self {
+            Self::One { outcomes, of_world } => OutcomeModel::Partition {
+                outcomes: *outcomes,
+                outcome_of: of_world,
+            },
+            Self::Several { outcomes, rows } => OutcomeModel::Likelihood {
+                outcomes: *outcomes,
+                rows,
+            },
+        }
+    }
+}
+
+/// The outcomes that each world may yield: a partition where that is one in each.
+fn read_possible(
+    possible: &[Vec<u32>],
+    outcomes: usize,
+    worlds: &Names,
+    path: &dyn Fn() -> String,
+) -> Checked<Possible> {
+    if possible.len() != worlds.len() {
+        let (rows, worlds) = (possible.len(), worlds.len());
+        return Err(RequestProblem::PossibleSize { rows, worlds }).at(path);
+    }
+    for (world, row) in possible.iter().enumerate() {
+        let path = || format!("{}[{world}]", path());
+        if row.is_empty() {
+            return Err(RequestProblem::Empty("outcome")).at(path);
+        }
+        for (place, &outcome) in row.iter().enumerate() {
+            let path = || format!("{}[{place}]", path());
+            if outcome as usize >= outcomes {
+                return Err(RequestProblem::NoSuchOutcome { outcome, outcomes }).at(path);
+            }
+            if place > 0 && row[place - 1] >= outcome {
+                return Err(RequestProblem::NotAscending(outcome)).at(path);
+            }
+        }
+    }
+    if possible.iter().all(|row| row.len() == 1) {
+        let of_world = possible.iter().map(|row| row[0]).collect();
+        return Ok(Possible::One { outcomes, of_world });
+    }
+    let mut rows = vec![0.0; possible.len() * outcomes];
+    for (likelihood, row) in rows.chunks_exact_mut(outcomes).zip(possible) {
+        for &outcome in row {
+            likelihood[outcome as usize] = 1.0 / row.len() as f64;
+        }
+    }
+    Ok(Possible::Several { outcomes, rows })
 }

@@ -28,7 +28,9 @@ pub(super) fn full() -> Value {
             {"id": "scan", "cost": 1.0, "error_rate": 0.0, "repeatable_later": false, "outcomes": [
                 {"id": "hit", "likelihood": {"temporary": 0.25, "shared": 1.0}},
                 {"id": "miss", "likelihood": {"temporary": 0.75, "impossible": 1.0}}
-            ]}
+            ]},
+            {"id": "look", "cost": 1.0, "error_rate": 0.0, "repeatable_later": false,
+             "outcomes": [{"id": "empty"}, {"id": "used"}], "possible": [[0], [0, 1], [1]]}
         ],
         "observed": [{"probe": "scan", "outcome": "hit"}, {"probe": "list", "outcome": null}],
         "elapsed_steps": 3,

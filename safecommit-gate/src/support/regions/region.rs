@@ -1,13 +1,12 @@
 //! One region: what its worlds have in common.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use safecommit_conformal::Score;
 use smallvec::SmallVec;
 
 use super::split::Decided;
-use crate::cube::Cube;
+use crate::cube::{Cube, Values};
 use crate::fact::{Assignment, Facts};
 use crate::policy::{Blocker, Reason, Reasons};
 
@@ -16,6 +15,9 @@ pub const LEFT_OUT: &str = "left-out";
 
 /// The [name](Region::id) of a region that restricts no fact.
 pub(crate) const ANY: &str = "any";
+
+/// As long as names usually are, in bytes.
+const NAME: usize = 256;
 
 /// Worlds in all of which the same actions are safe: every combination of some values for each fact.
 #[derive(Clone, Debug)]
@@ -90,6 +92,11 @@ impl Region {
             .map(String::as_str)
     }
 
+    /// The positions of the values that a fact has in some world of the region, ascending.
+    pub(crate) fn positions(&self, fact: usize) -> Values {
+        self.cube.values(fact)
+    }
+
     /// Whether a fact has a value, both by position, in some world of the region.
     #[must_use]
     pub fn admits(&self, fact: usize, value: u8) -> bool {
@@ -107,7 +114,7 @@ impl Region {
     /// `any` if there is no such fact.
     #[must_use]
     pub fn id(&self) -> String {
-        let mut id = String::new();
+        let mut id = String::with_capacity(NAME);
         for &fact in &self.about.relevant {
             let Some(declared) = self.about.facts.as_slice().get(fact) else {
                 continue;
@@ -115,10 +122,14 @@ impl Region {
             if self.cube.size(fact) == declared.values().len() {
                 continue;
             }
-            let space = if id.is_empty() { "" } else { " " };
-            let values: SmallVec<[&str; 8]> = self.values(fact).collect();
-            // Writing to a string does not fail.
-            let _ = write!(id, "{space}{}={}", declared.name(), values.join("|"));
+            if !id.is_empty() {
+                id.push(' ');
+            }
+            id.push_str(declared.name());
+            for (at, value) in self.values(fact).enumerate() {
+                id.push(if at == 0 { '=' } else { '|' });
+                id.push_str(value);
+            }
         }
         if id.is_empty() {
             id.push_str(ANY);
