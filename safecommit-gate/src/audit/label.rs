@@ -84,26 +84,24 @@ impl Labels {
         let mut all = Self::default();
         let mut buffer = Vec::new();
         for number in 1.. {
+            let refuse = |problem| LabelError::Line {
+                line: number,
+                problem,
+            };
             let line = match next_line(&mut lines, MAX_LABEL_LINE_BYTES, &mut buffer) {
                 Ok(None) => break,
                 Ok(Some(line)) => line,
                 Err(LineProblem::Read(error)) => return Err(error.into()),
-                Err(problem) => {
-                    let problem = problem.to_string();
-                    return Err(LabelError::Line {
-                        line: number,
-                        problem,
-                    }
-                    .into());
-                }
+                Err(problem) => return Err(refuse(problem.to_string()).into()),
             };
             if line.trim().is_empty() {
                 continue;
             }
-            let label = serde_json::from_str(line).map_err(|error| LabelError::Line {
-                line: number,
-                problem: error.to_string(),
-            })?;
+            // A list of values would be taken for the fields in their order.
+            if line.trim_start().starts_with('[') {
+                return Err(refuse("it is no JSON object".to_owned()).into());
+            }
+            let label = serde_json::from_str(line).map_err(|error| refuse(error.to_string()))?;
             all.add(number, label)?;
         }
         Ok(all)
