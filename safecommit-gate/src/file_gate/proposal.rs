@@ -37,7 +37,7 @@ pub struct FileProposal {
     #[serde(default)]
     pub uses: Vec<String>,
     /// Evidence: memories and outputs of tools. What the person, the host or the policy says comes from whoever runs the
-    /// gate ([`FileProposal::check`]), or an agent could speak for them.
+    /// gate, or an agent could speak for them.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(schema_with = "schema::evidence"))]
     pub evidence: Vec<Box<RawValue>>,

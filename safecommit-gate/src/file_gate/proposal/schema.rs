@@ -32,14 +32,16 @@ pub(super) fn what_each_action_has() -> Value {
 
 /// Names of facts of files, at least one.
 pub(super) fn reveals(_: &mut SchemaGenerator) -> Schema {
-    let names: Vec<String> = facts().map(|(name, _)| name).collect();
+    let names: Vec<String> = facts().into_iter().map(|(name, _)| name).collect();
     json_schema!({"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1})
 }
 
 /// Facts of files, each with one of its values.
 pub(super) fn found(_: &mut SchemaGenerator) -> Schema {
-    let values = facts().map(|(name, values)| (name, json!({"type": "string", "enum": values})));
-    let values: Map<String, Value> = values.collect();
+    let values: Map<String, Value> = facts()
+        .into_iter()
+        .map(|(name, values)| (name, json!({"type": "string", "enum": values})))
+        .collect();
     json_schema!({
         "type": "object",
         "properties": values,
@@ -49,12 +51,10 @@ pub(super) fn found(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// The facts of files with their values. There are always some: the error of the list is for names that are none.
-fn facts() -> impl Iterator<Item = (String, Vec<String>)> {
+fn facts() -> Vec<(String, Vec<String>)> {
     let facts = file_facts().unwrap_or_default();
-    let facts: Vec<_> = facts
-        .as_slice()
-        .iter()
+    let facts = facts.as_slice().iter();
+    facts
         .map(|fact| (fact.name().to_owned(), fact.values().to_vec()))
-        .collect();
-    facts.into_iter()
+        .collect()
 }
