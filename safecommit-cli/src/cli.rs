@@ -98,9 +98,22 @@ pub(crate) enum SchemaForm {
     Request,
     /// What `decide --format json` and `decide --jsonl` print
     Decision,
+    /// What `gate` reads: the proposal of an agent
+    #[cfg(target_os = "linux")]
+    Proposal,
+    /// What `gate --format json` and `gate --jsonl` print
+    #[cfg(target_os = "linux")]
+    GateDecision,
+    /// What persons answered, which `gate --answers` reads
+    #[cfg(target_os = "linux")]
+    Answers,
+    /// A line of evidence, which `gate --evidence` reads
+    Evidence,
+    /// A line of what turned out to be true, which `audit diagnose --labels` and `calibrate --labels` read
+    Label,
     /// What `calibrate` writes and `decide --calibration` reads
     Calibration,
-    /// What `decide --jsonl` prints for a line that is no request
+    /// What `decide --jsonl` and `gate --jsonl` print for a line that is no request
     Error,
 }
 

@@ -1,6 +1,6 @@
 //! `safecommit gate`: from a proposal about files to a recorded decision, and on demand to its effect.
 
-mod answer;
+pub(crate) mod answer;
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -184,6 +184,10 @@ impl Assignment {
     }
 }
 
+/// What [`is_identifier`] takes, as a pattern.
+#[cfg(feature = "schema")]
+pub(crate) const IDENTIFIER: &str = "^[A-Za-z][A-Za-z0-9_]*$";
+
 pub(crate) fn is_identifier(text: &str) -> bool {
     let mut letters = text.bytes();
     letters

@@ -68,7 +68,7 @@ pub(crate) struct ReplayArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct DiagnoseArguments {
-    /// What turned out to be true, JSONL; `-` reads standard input
+    /// What turned out to be true, JSONL (`safecommit schema label`); `-` reads standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Source,
 

@@ -5,7 +5,7 @@ use crate::input::Source;
 
 /// Decide on actions on files, make the probes, record the decision, and with --execute release the effect.
 ///
-/// Reads candidate actions with the evidence around them (the README of safecommit-gate describes the form). Which
+/// Reads candidate actions with the evidence around them (`safecommit schema proposal` describes the form). Which
 /// worlds explain the evidence, what is safe in each, and what a look at the files tells is found out here, within the
 /// budget of the configuration. The decision is in the audit log before anything happens. A question that only a person
 /// can answer is printed: ask again under another name of the decision, with --answers.
@@ -21,7 +21,7 @@ pub(crate) struct GateArguments {
     execute: bool,
 
     /// Evidence of whoever runs the gate, which alone may speak for the person, the host and the policy: JSONL, a record
-    /// a line, or an SQLite store (.db, .sqlite, .sqlite3); may be repeated
+    /// a line (`safecommit schema evidence`), or an SQLite store (.db, .sqlite, .sqlite3); may be repeated
     #[arg(long, value_name = "FILE")]
     evidence: Vec<std::path::PathBuf>,
 
@@ -31,7 +31,7 @@ pub(crate) struct GateArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     answers: Option<Source>,
 
-    /// Form of the decision [default: human, with --jsonl: json]
+    /// Form of the decision [default: human, with --jsonl: json]; `safecommit schema gate-decision` describes the JSON
     #[arg(long, value_enum)]
     format: Option<Format>,
 

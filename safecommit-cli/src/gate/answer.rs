@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use safecommit_core::{DecisionKind, DecisionRecord, WorldFate};
 use safecommit_gate::{FileDecision, FileRequest, file_facts};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -11,11 +12,13 @@ use crate::human;
 use crate::terminal::{json_line, one_line};
 
 /// A recorded decision, and what became of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(crate) struct Answer {
     /// The name of the decision.
     pub(crate) decision: String,
     /// Its place in the audit log, from 1.
+    #[schemars(range(min = 1))]
     pub(crate) sequence: u64,
     /// What the candidates are.
     pub(crate) actions: Vec<Named>,
@@ -34,18 +37,24 @@ pub(crate) struct Answer {
 }
 
 /// A candidate and its name.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(crate) struct Named {
+    /// Its name in the record: the action and its number.
     pub(crate) id: String,
+    /// What it is, in words.
     pub(crate) action: String,
     /// Why it cannot be carried out, if it cannot.
     pub(crate) refused: Option<String>,
 }
 
 /// A question to a person.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(crate) struct Question {
+    /// Its name in the proposal.
     pub(crate) clarification: String,
+    /// Its words, which are the agent's.
     pub(crate) question: String,
     /// What it is about.
     pub(crate) path: String,
@@ -86,21 +95,28 @@ impl Question {
 }
 
 /// A plausible world in which not every candidate is safe, and the policies that say so.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(crate) struct Blocked {
+    /// Its name.
     pub(crate) world: String,
+    /// What forbids each candidate that is not safe in it, or that nothing permits it.
     pub(crate) why: String,
 }
 
 /// A probe that said nothing.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(crate) struct FailedProbe {
+    /// Its name.
     pub(crate) probe: String,
+    /// Why it said nothing.
     pub(crate) reason: String,
 }
 
 /// What became of an effect.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Effect {
     /// It is done: the entry of the journal by which it is undone.

@@ -41,6 +41,9 @@ mod program;
 #[cfg(target_os = "linux")]
 mod restore;
 mod schema;
+#[cfg(target_os = "linux")]
+mod schema_gate;
+mod schema_records;
 mod strata;
 mod stream;
 mod tour;

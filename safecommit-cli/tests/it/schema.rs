@@ -5,14 +5,15 @@ use serde_json::{Value, json};
 
 use crate::program::{Folder, example, examples};
 
-struct Schema {
+/// A schema as it is printed.
+pub(crate) struct Schema {
     schemas: Schemas,
     index: SchemaIndex,
-    text: Value,
+    pub(crate) text: Value,
 }
 
 impl Schema {
-    fn of(form: &str) -> Self {
+    pub(crate) fn of(form: &str) -> Self {
         let text = Folder::new().run(["schema", form]).prints(0);
         let text: Value = serde_json::from_str(&text).unwrap();
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
@@ -25,23 +26,28 @@ impl Schema {
         }
     }
 
+    pub(crate) fn holds_for(&self, value: &Value) -> bool {
+        self.schemas.validate(value, self.index).is_ok()
+    }
+
     #[track_caller]
-    fn accepts(&self, value: &Value) {
+    pub(crate) fn accepts(&self, value: &Value) {
         let error = self.schemas.validate(value, self.index).err();
         let error = error.map(|error| format!("{error:#}"));
         assert_eq!(error, None, "{value:#}");
     }
 
     #[track_caller]
-    fn rejects(&self, value: &Value) {
-        assert!(
-            self.schemas.validate(value, self.index).is_err(),
-            "{value:#}"
-        );
+    pub(crate) fn rejects(&self, value: &Value) {
+        assert!(!self.holds_for(value), "{value:#}");
+    }
+
+    pub(crate) fn examples(&self) -> &[Value] {
+        self.text["examples"].as_array().unwrap()
     }
 }
 
-fn parse(text: &str) -> Value {
+pub(crate) fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
@@ -55,7 +61,20 @@ fn requests() -> Vec<Value> {
 
 #[test]
 fn each_schema_says_what_it_is_and_accepts_its_own_examples() {
-    for form in ["request", "decision", "calibration", "error"] {
+    for form in [
+        "request",
+        "decision",
+        #[cfg(target_os = "linux")]
+        "proposal",
+        #[cfg(target_os = "linux")]
+        "gate-decision",
+        #[cfg(target_os = "linux")]
+        "answers",
+        "evidence",
+        "label",
+        "calibration",
+        "error",
+    ] {
         let schema = Schema::of(form);
         assert_eq!(
             schema.text["$schema"],
@@ -72,9 +91,8 @@ fn each_schema_says_what_it_is_and_accepts_its_own_examples() {
         for leftover in ["```", "crate::", "# Examples", "](", "[`"] {
             assert!(!text.contains(leftover), "{form}: {leftover}");
         }
-        let examples = schema.text["examples"].as_array().unwrap();
-        assert!(!examples.is_empty());
-        for example in examples {
+        assert!(!schema.examples().is_empty());
+        for example in schema.examples() {
             schema.accepts(example);
         }
     }
@@ -152,7 +170,7 @@ fn error_lines_hold() {
 }
 
 /// Puts `value` at `pointer`; null removes the field.
-fn edited(original: &Value, pointer: &str, value: &Value) -> Value {
+pub(crate) fn edited(original: &Value, pointer: &str, value: &Value) -> Value {
     let mut edited = original.clone();
     let (parent, field) = pointer.rsplit_once('/').unwrap();
     let object = edited.pointer_mut(parent).unwrap().as_object_mut().unwrap();
@@ -212,7 +230,7 @@ fn what_the_program_refuses_in_a_request_the_schema_refuses() {
 }
 
 /// Every value of `original` taken out, and replaced by each of `values`.
-fn mutations(original: &Value, values: &[Value]) -> Vec<Value> {
+pub(crate) fn mutations(original: &Value, values: &[Value]) -> Vec<Value> {
     fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
         let children: Vec<(String, &Value)> = match value {
             Value::Object(fields) => {

@@ -1,5 +1,8 @@
 //! What turned out to be true of decisions.
 
+#[cfg(feature = "schema")]
+mod schema;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::BufRead;
@@ -20,6 +23,11 @@ pub const MAX_LABEL_LINE_BYTES: usize = 2 * 1024 * 1024;
 /// JSON form: `{"decision": "d-1", "true_world": "temporary"}`, `{"decision": "d-1", "safe_actions": ["send"]}` or
 /// `{"decision": "d-1", "true_facts": {"kind": "link", "location": "inside"}}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("anyOf" = schema::says_something()))
+)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
     /// The name of the decision in the log.
@@ -37,6 +45,7 @@ pub struct Label {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "facts_once"
     )]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::facts"))]
     pub true_facts: Option<BTreeMap<String, String>>,
     /// The candidate actions that were safe. Without it, those that are safe in the true world by the safety map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,26 +93,24 @@ impl Labels {
         let mut all = Self::default();
         let mut buffer = Vec::new();
         for number in 1.. {
+            let refuse = |problem| LabelError::Line {
+                line: number,
+                problem,
+            };
             let line = match next_line(&mut lines, MAX_LABEL_LINE_BYTES, &mut buffer) {
                 Ok(None) => break,
                 Ok(Some(line)) => line,
                 Err(LineProblem::Read(error)) => return Err(error.into()),
-                Err(problem) => {
-                    let problem = problem.to_string();
-                    return Err(LabelError::Line {
-                        line: number,
-                        problem,
-                    }
-                    .into());
-                }
+                Err(problem) => return Err(refuse(problem.to_string()).into()),
             };
             if line.trim().is_empty() {
                 continue;
             }
-            let label = serde_json::from_str(line).map_err(|error| LabelError::Line {
-                line: number,
-                problem: error.to_string(),
-            })?;
+            // A list of values would be taken for the fields in their order.
+            if line.trim_start().starts_with('[') {
+                return Err(refuse("it is no JSON object".to_owned()).into());
+            }
+            let label = serde_json::from_str(line).map_err(|error| refuse(error.to_string()))?;
             all.add(number, label)?;
         }
         Ok(all)

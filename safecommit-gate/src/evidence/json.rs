@@ -1,5 +1,8 @@
 //! One record as JSON.
 
+#[cfg(feature = "schema")]
+mod schema;
+
 use std::fmt;
 
 use jiff::Timestamp;

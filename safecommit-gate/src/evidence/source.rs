@@ -175,6 +175,9 @@ impl Source {
 macro_rules! names {
     ($kind:ident { $($variant:ident => $name:literal),+ }) => {
         impl $kind {
+            /// The names of all variants.
+            pub(super) const NAMES: &[&str] = &[$($name),+];
+
             /// The name in JSON.
             #[must_use]
             pub fn name(self) -> &'static str {
@@ -187,7 +190,7 @@ macro_rules! names {
                     $($name => Ok(Self::$variant),)+
                     _ => Err(FieldProblem::NoneOf {
                         given: shown(given),
-                        known: vec![$($name),+],
+                        known: Self::NAMES.to_vec(),
                     }
                     .in_field(field)),
                 }

@@ -196,6 +196,26 @@ impl TargetPath {
     }
 }
 
+/// What [`TargetPath::new`] takes. Lengths are in bytes, of which a character has at least one.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for TargetPath {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TargetPath".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let reserved = RESERVED.replace('.', r"\.");
+        schemars::json_schema!({
+            "description": "A path below the workspace, without `..`.",
+            "type": "string",
+            "maxLength": 4095,
+            // A component that is more than nothing and `.`; what `..` is refused for stands below.
+            "pattern": r"[^./]|\.\.",
+            "not": {"pattern": format!(r"^/|\u0000|(^|/)(\.\.(/|$)|{reserved})|[^/]{{256}}")}
+        })
+    }
+}
+
 impl std::fmt::Display for TargetPath {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.0)

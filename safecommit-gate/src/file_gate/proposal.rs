@@ -1,36 +1,45 @@
 //! What an agent proposes, as it is written.
 
 mod check;
+#[cfg(feature = "schema")]
+mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+#[cfg(feature = "schema")]
+use crate::evidence::MAX_LABEL_BYTES;
 use crate::evidence::{DerivationError, EvidenceSet, RecordJsonError};
 use crate::execute::{ActionError, FileAction, TargetPath};
 
 /// A proposal as it is written: candidate actions on files, questions, evidence. Fields that are not declared are
 /// refused. [`FileProposal::check`] makes a [`FileRequest`] of it.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FileProposal {
     /// A name that no other decision has.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MAX_LABEL_BYTES)))]
     pub decision: String,
     /// The tool that asks.
     #[serde(default)]
     pub tool: Option<String>,
     /// The candidates, at least one. The first wins a tie.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = check::MAX_CANDIDATES)))]
     pub actions: Vec<FileCandidate>,
     /// Questions to persons.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(max = check::MAX_CANDIDATES)))]
     pub clarifications: Vec<Clarification>,
     /// The ids of the evidence that the agent's rationale rests on.
     #[serde(default)]
     pub uses: Vec<String>,
     /// Evidence: memories and outputs of tools. What the person, the host or the policy says comes from whoever runs the
-    /// gate ([`FileProposal::check`]), or an agent could speak for them.
+    /// gate, or an agent could speak for them.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::evidence"))]
     pub evidence: Vec<Box<RawValue>>,
     /// Somebody with authority has to decide.
     #[serde(default)]
@@ -42,14 +51,21 @@ pub struct FileProposal {
 
 /// A candidate as it is written.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("allOf" = schema::what_each_action_has()))
+)]
 #[serde(deny_unknown_fields)]
 pub struct FileCandidate {
     /// What to do.
     pub action: FileActionName,
     /// To what, from the workspace.
+    #[cfg_attr(feature = "schema", schemars(with = "TargetPath"))]
     pub path: String,
     /// Of a move: where to.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<TargetPath>"))]
     pub to: Option<String>,
     /// Of an overwrite or write: the content, as text.
     #[serde(default)]
@@ -61,6 +77,7 @@ pub struct FileCandidate {
 
 /// What can be done to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FileActionName {
     /// Removes a file or directory.
@@ -75,29 +92,37 @@ pub enum FileActionName {
 
 /// A question to a person.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Clarification {
     /// Its name.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub id: String,
     /// What is asked.
     pub question: String,
     /// About which target.
+    #[cfg_attr(feature = "schema", schemars(with = "TargetPath"))]
     pub path: String,
     /// The facts that an answer reveals.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::reveals"))]
     pub reveals: Vec<String>,
 }
 
 /// What a person answered.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ClarificationAnswer {
     /// The question, by its name, its words and what it is about: an answer is to nothing else.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub clarification: String,
     /// Its words.
     pub question: String,
     /// The path that it is about.
+    #[cfg_attr(feature = "schema", schemars(with = "TargetPath"))]
     pub path: String,
     /// The facts with their values.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::found"))]
     pub found: BTreeMap<String, String>,
 }
 

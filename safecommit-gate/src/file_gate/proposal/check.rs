@@ -10,7 +10,10 @@ use crate::file_gate::facts::fact_of_files;
 use crate::files::FileQuestion;
 
 /// The most candidates, and the most questions, of one decision.
-const MAX_CANDIDATES: usize = 64;
+pub(super) const MAX_CANDIDATES: usize = 64;
+
+/// Who may speak in a proposal.
+pub(super) const HEARD: [SourceKind; 2] = [SourceKind::Memory, SourceKind::Tool];
 
 type Checked<T> = Result<T, FileProposalError>;
 
@@ -71,7 +74,7 @@ impl FileProposal {
             let path = || format!("evidence[{number}]");
             let record = EvidenceRecord::from_json(record.get()).map_err(at(path()))?;
             let kind = record.source().kind();
-            if !matches!(kind, SourceKind::Memory | SourceKind::Tool) {
+            if !HEARD.contains(&kind) {
                 let problem = FileProposalProblem::SpeaksFor(kind.name());
                 return Err(at(path() + ".source")(problem));
             }
