@@ -17,12 +17,14 @@ mod three_valued;
 use std::sync::Arc;
 
 pub use action::{ActionDescription, AttributeValue};
+pub(crate) use bind::MapAnswers;
 pub use bind::SafetyMap;
 pub use error::{BindError, ForeignWorld, PolicyError};
 pub use place::Place;
 pub use table::{Blocker, SafetyTable};
 pub(crate) use three_valued::{Judge, Part, Reason, Reasons, Verdict};
 
+use crate::support::Splits;
 use reads::Reads;
 
 /// A text with the name that errors call it by, such as its file name.
@@ -112,6 +114,7 @@ struct Loaded {
     /// The principal and resource types to which each action applies.
     pairs: Vec<cedar_policy::RequestEnv>,
     policies: Vec<SafetyPolicy>,
+    splits: Splits,
     digest: [u8; 32],
 }
 

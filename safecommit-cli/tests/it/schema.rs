@@ -209,6 +209,8 @@ fn what_the_program_refuses_in_a_request_the_schema_refuses() {
             json!({"w1-temporary-and-valid": 1}),
         ),
         ("/probes/0/outcomes/0/worlds", Value::Null),
+        ("/probes/0/possible", json!([[0]])),
+        ("/probes/0/possible", json!([["yes"]])),
         ("/observed", json!([{"probe": "are-you-sure"}])),
         ("/beta", json!(2)),
         ("/beta", json!("unknown")),
@@ -299,6 +301,11 @@ fn what_the_program_takes_the_schema_takes() {
     original["settings"] = json!({
         "temperature": 0.5, "eta": 0.0, "severity_weight": 1.0, "max_probes": 2, "max_cost": 9.0
     });
+    let mut rows = vec![json!([0]); original["worlds"].as_array().unwrap().len()];
+    rows[0] = json!([0, 1]);
+    original["probes"].as_array_mut().unwrap().push(json!({
+        "id": "rows", "cost": 1, "outcomes": [{"id": "a"}, {"id": "b"}], "possible": rows
+    }));
     let mutated = mutations(&original, &values);
     let lines: Vec<String> = mutated.iter().map(Value::to_string).collect();
     let run = Folder::new().run_on(lines.join("\n"), ["decide", "-", "--jsonl"]);

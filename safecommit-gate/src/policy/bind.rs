@@ -11,6 +11,7 @@ use super::attribute::{Bindable, Key, attributes};
 use super::memory::Kept;
 use super::{ActionDescription, BindError, Loaded, SafetyPolicies, SafetyPolicy};
 use crate::Facts;
+use crate::support::Splits;
 
 /// The safety map Gamma of some actions: for each world of some facts, the actions that the policies permit in it.
 ///
@@ -22,6 +23,15 @@ pub struct SafetyMap {
     /// How many values each fact has.
     pub(super) sizes: Vec<usize>,
     pub(super) rules: Vec<Rule>,
+    by_action: Vec<Vec<usize>>,
+}
+
+/// What maps with the same answers in the same worlds have in common.
+#[derive(Debug)]
+pub(crate) struct MapAnswers {
+    sizes: Vec<usize>,
+    /// By rule: the policy, the facts that it reads with how many values each has, and its answers.
+    rules: Vec<(usize, Vec<(usize, usize)>, Arc<Kept>)>,
     by_action: Vec<Vec<usize>>,
 }
 
@@ -108,6 +118,39 @@ impl SafetyMap {
     /// How many values each of the facts has.
     pub(crate) fn sizes(&self) -> &[usize] {
         &self.sizes
+    }
+
+    /// Splits of earlier maps, some of which may hold for this one too.
+    pub(crate) fn splits(&self) -> &Splits {
+        &self.loaded.splits
+    }
+
+    /// All that the answers of the map depend on, if the answer of each rule is kept.
+    pub(crate) fn answers(&self) -> Option<MapAnswers> {
+        let rules = self.rules.iter();
+        let rules = rules.map(|rule| {
+            let kept = rule.kept.clone()?;
+            Some((rule.policy, rule.facts.clone(), kept))
+        });
+        Some(MapAnswers {
+            sizes: self.sizes.clone(),
+            rules: rules.collect::<Option<_>>()?,
+            by_action: self.by_action.clone(),
+        })
+    }
+
+    /// Whether the map has these answers.
+    pub(crate) fn has_answers(&self, answers: &MapAnswers) -> bool {
+        let same = |(rule, (policy, facts, kept)): (&Rule, &(usize, Vec<_>, Arc<Kept>))| {
+            let mine = rule.kept.as_ref();
+            rule.policy == *policy
+                && rule.facts == *facts
+                && mine.is_some_and(|mine| Arc::ptr_eq(mine, kept))
+        };
+        self.sizes == answers.sizes
+            && self.by_action == answers.by_action
+            && self.rules.len() == answers.rules.len()
+            && self.rules.iter().zip(&answers.rules).all(same)
     }
 
     pub(super) fn rules_by_action(&self) -> &[Vec<usize>] {

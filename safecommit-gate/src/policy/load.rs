@@ -11,6 +11,7 @@ use super::place::policy_at;
 use super::reads::Reads;
 use super::schema::Declared;
 use super::{Loaded, Place, PolicyError, PolicyText, SafetyPolicy, limits};
+use crate::support::Splits;
 
 pub(super) fn load(
     texts: &[PolicyText<'_>],
@@ -58,6 +59,7 @@ pub(super) fn load(
         actions,
         pairs,
         policies,
+        splits: Splits::default(),
         digest,
     })
 }

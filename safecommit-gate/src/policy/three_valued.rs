@@ -215,11 +215,18 @@ impl<'m> Judge<'m> {
         }
     }
 
-    /// What the reasons stand for.
-    pub(crate) fn into_reasons(self) -> Reasons {
+    /// What policies that fail said.
+    pub(crate) fn into_messages(self) -> Vec<String> {
+        self.messages
+    }
+}
+
+impl SafetyMap {
+    /// What reasons stand for, with the messages of policies that fail.
+    pub(crate) fn reasons(&self, messages: Vec<String>) -> Reasons {
         Reasons {
-            loaded: Arc::clone(&self.map.loaded),
-            messages: self.messages,
+            loaded: Arc::clone(&self.loaded),
+            messages,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Sets of worlds in which the same actions are safe.
 
+mod memory;
 mod region;
 mod split;
 
@@ -8,9 +9,10 @@ use std::sync::Arc;
 use super::belief::{Belief, Impossible};
 use super::error::{Cut, SupportError};
 use crate::fact::Facts;
-use crate::policy::{Judge, SafetyMap};
+use crate::policy::{Judge, Reasons, SafetyMap};
 use crate::score::ScoreWeights;
 
+pub(crate) use memory::Splits;
 pub(crate) use region::ANY;
 pub use region::{LEFT_OUT, Region};
 
@@ -109,20 +111,48 @@ impl SafetyMap {
             return Err(SupportError::OtherMap);
         }
         let proposed = split::Proposed::new(facts, beliefs, &relevant, weights)?;
-        let mut judge = Judge::new(self);
-        let found = split::split(&proposed, impossible, &mut judge, limit)?;
+        let (decided, cut, reasons) = self.split(&proposed, impossible, limit)?;
         let about = Arc::new(region::About {
             facts: facts.clone(),
             relevant,
-            reasons: judge.into_reasons(),
+            reasons,
         });
-        let regions = found.decided.into_iter();
+        let regions = decided.into_iter();
         let regions = regions.map(|decided| Region::new(decided, &about));
         Ok(Regions {
             regions: regions.collect(),
-            cut: found.cut,
+            cut,
             about,
         })
+    }
+
+    fn split(
+        &self,
+        proposed: &split::Proposed<'_>,
+        impossible: &[Impossible],
+        limit: usize,
+    ) -> Result<(Vec<split::Decided>, Option<Cut>, Reasons), SupportError> {
+        let contradictions = split::Contradictions::new(impossible, self.sizes().len());
+        if let Some(known) = self.splits().get(self, proposed.cube(), &contradictions)
+            && let Some(decided) = split::of_known(&known, proposed, limit)?
+        {
+            // It was kept, so no policy failed.
+            return Ok((decided, None, self.reasons(Vec::new())));
+        }
+        let mut judge = Judge::new(self);
+        let found = split::split(proposed, &contradictions, &mut judge, limit)?;
+        let messages = judge.into_messages();
+        if found.cut.is_none() && messages.is_empty() {
+            let decided = found.decided.iter();
+            let decided = decided.map(|region| (region.cube.clone(), region.stopped.clone()));
+            let split = memory::Split {
+                decided: decided.collect(),
+                looked_at: found.looked_at,
+            };
+            let splits = self.splits();
+            splits.keep(self, proposed.cube(), contradictions, split);
+        }
+        Ok((found.decided, found.cut, self.reasons(messages)))
     }
 }
 

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use safecommit_conformal::Score;
-use smallvec::SmallVec;
 
-use super::split::Decided;
+use super::split::{Decided, Stopped};
 use crate::cube::{Cube, Values};
 use crate::fact::{Assignment, Facts};
-use crate::policy::{Blocker, Reason, Reasons};
+use crate::policy::{Blocker, Reasons};
 
 /// The name of the world that stands for all that a cut support left out.
 pub const LEFT_OUT: &str = "left-out";
@@ -25,8 +24,7 @@ pub struct Region {
     cube: Cube,
     score: Score,
     best: Assignment,
-    /// By action: what stops it, `None` where it is safe.
-    stopped: SmallVec<[Option<SmallVec<[Reason; 2]>>; 4]>,
+    stopped: Stopped,
     about: Arc<About>,
 }
 

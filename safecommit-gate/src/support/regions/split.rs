@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::super::belief::{Belief, Impossible};
 use super::super::error::{Cut, SupportError};
+use super::memory::Split;
 use crate::cube::{Cube, MOST_VALUES, bit};
 use crate::fact::{Assignment, Facts};
 use crate::policy::{Judge, Part, Reason, Verdict};
@@ -16,19 +17,22 @@ use crate::score::{ScoreTermError, ScoreWeights, score};
 /// How many cubes may be looked at for each region.
 const LOOKED_AT: usize = 64;
 
-/// What was found: the regions in their order, and where it ended.
+/// What was found: the regions in their order, where it ended, and how many cubes were looked at.
 pub(super) struct Found {
     pub(super) decided: Vec<Decided>,
     pub(super) cut: Option<Cut>,
+    pub(super) looked_at: usize,
 }
+
+/// By action: what stops it, `None` where it is safe.
+pub(super) type Stopped = SmallVec<[Option<SmallVec<[Reason; 2]>>; 4]>;
 
 /// A cube on which every action is decided.
 pub(super) struct Decided {
     pub(super) score: Score,
     pub(super) cube: Cube,
     pub(super) best: Assignment,
-    /// By action: what stops it, `None` where it is safe.
-    pub(super) stopped: SmallVec<[Option<SmallVec<[Reason; 2]>>; 4]>,
+    pub(super) stopped: Stopped,
 }
 
 /// The proposed values, and what speaks against each.
@@ -47,14 +51,14 @@ struct Waiting {
 
 pub(super) fn split(
     proposed: &Proposed<'_>,
-    impossible: &[Impossible],
+    contradictions: &Contradictions,
     judge: &mut Judge<'_>,
     limit: usize,
 ) -> Result<Found, SupportError> {
-    let contradictions = Contradictions::new(impossible, proposed.terms.len());
     let mut found = Found {
         decided: Vec::new(),
         cut: None,
+        looked_at: 0,
     };
     let mut queue = BinaryHeap::new();
     let mut root = proposed.cube.clone();
@@ -64,13 +68,12 @@ pub(super) fn split(
             part: judge.whole(root),
         }));
     }
-    let mut looked_at = 0;
     while let Some(Reverse(Waiting { score, part })) = queue.pop() {
-        if found.decided.len() >= limit || looked_at >= limit.saturating_mul(LOOKED_AT) {
+        if found.decided.len() >= limit || found.looked_at >= most_looked_at(limit) {
             found.cut = Some(Cut { next: score });
             break;
         }
-        looked_at += 1;
+        found.looked_at += 1;
         let Some(parts) = judge.split(&part) else {
             let verdicts = part.verdicts.iter().enumerate();
             let stopped = verdicts.map(|(action, verdict)| match verdict {
@@ -97,12 +100,42 @@ pub(super) fn split(
             }
         }
     }
-    // Scores that are equal come in the order of the values.
-    found.decided.sort_by(|one, other| {
+    sort(&mut found.decided);
+    Ok(found)
+}
+
+/// The regions of a split that is known, if it would not be cut.
+pub(super) fn of_known(
+    split: &Split,
+    proposed: &Proposed<'_>,
+    limit: usize,
+) -> Result<Option<Vec<Decided>>, SupportError> {
+    if split.decided.len() >= limit || split.looked_at >= most_looked_at(limit) {
+        return Ok(None);
+    }
+    let mut regions = Vec::with_capacity(split.decided.len());
+    for (cube, stopped) in &split.decided {
+        regions.push(Decided {
+            score: proposed.score(cube)?,
+            best: proposed.best(cube),
+            cube: cube.clone(),
+            stopped: stopped.clone(),
+        });
+    }
+    sort(&mut regions);
+    Ok(Some(regions))
+}
+
+fn most_looked_at(limit: usize) -> usize {
+    limit.saturating_mul(LOOKED_AT)
+}
+
+/// Scores that are equal come in the order of the values.
+fn sort(decided: &mut [Decided]) {
+    decided.sort_by(|one, other| {
         let scores = one.score.cmp(&other.score);
         scores.then_with(|| one.cube.cmp(&other.cube))
     });
-    Ok(found)
 }
 
 impl<'r> Proposed<'r> {
@@ -141,6 +174,11 @@ impl<'r> Proposed<'r> {
         })
     }
 
+    /// The worlds that are proposed.
+    pub(super) fn cube(&self) -> &Cube {
+        &self.cube
+    }
+
     /// The score of the least strange world. Summed in the order of the facts, so that a part never scores less than
     /// the whole.
     fn score(&self, cube: &Cube) -> Result<Score, ScoreTermError> {
@@ -165,9 +203,11 @@ impl<'r> Proposed<'r> {
 }
 
 /// Values that cannot be together.
-struct Contradictions(Vec<Contradiction>);
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Contradictions(Vec<Contradiction>);
 
 /// A value with all values of another fact that it cannot be together with.
+#[derive(Debug, PartialEq, Eq)]
 struct Contradiction {
     fact: usize,
     value: u64,
@@ -176,7 +216,7 @@ struct Contradiction {
 }
 
 impl Contradictions {
-    fn new(impossible: &[Impossible], facts: usize) -> Self {
+    pub(super) fn new(impossible: &[Impossible], facts: usize) -> Self {
         let mut not_with = BTreeMap::new();
         // No world has both values of two facts of which there is but one.
         let ours = |pair: &&Impossible| pair.one.0.max(pair.other.0) < facts;
