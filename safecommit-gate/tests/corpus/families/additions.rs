@@ -72,7 +72,7 @@ pub(super) fn addition(draw: &mut Draw, base: &Plan) -> Vec<Plan> {
         base.variant().then([file(&at, &kept)]),
         &overwrite(content),
     );
-    if base.index % 8 == 0 {
+    if base.index.is_multiple_of(8) {
         // Another candidate has what came meanwhile.
         let informed = overwrite(format!("{plain}{gone}\n{new}\n"));
         plans = plans
