@@ -35,7 +35,7 @@ mod files {
     const ACTIONS: [&str; 3] = ["delete", "overwrite", "move"];
 
     /// Attributes that are facts: name, the name of the fact, and the entity type unless it is a Bool.
-    const ATTRIBUTES: [(&str, &str, Option<&str>); 14] = [
+    const ATTRIBUTES: [(&str, &str, Option<&str>); 15] = [
         ("kind", "kind", Some("Kind")),
         ("location", "location", Some("Location")),
         ("leaves_tree", "leaves_tree", Some("Departure")),
@@ -46,6 +46,7 @@ mod files {
         ("protected", "protected", None),
         ("secret", "secret", None),
         ("reversible", "reversible", None),
+        ("discards", "overwrite_2_discards", None),
         ("destination_kind", "kind_2", Some("Kind")),
         ("destination_location", "location_2", Some("Location")),
         ("destination_owner", "owner_2", Some("Owner")),
@@ -156,7 +157,8 @@ mod files {
                     ),
                     None => RestrictedExpression::new_bool(value == "true"),
                 };
-                let holder = match name.starts_with("destination") {
+                let in_context = name.starts_with("destination") || name == "discards";
+                let holder = match in_context {
                     true => &mut context,
                     false => &mut attributes,
                 };

@@ -45,8 +45,13 @@ fn probes(criterion: &mut Criterion) {
     let target = workspace.target("a/b/c/run").unwrap();
     for question in FileQuestion::ALL {
         let probe = FileProbe::new(question);
+        // A directory is not overwritten.
+        let target = match question {
+            FileQuestion::StagedDiff => &workspace.target("a/b/c/run/0").unwrap(),
+            _ => &target,
+        };
         group.bench_function(question.name(), |bench| {
-            bench.iter(|| probe.make(&workspace, &target, &settings));
+            bench.iter(|| probe.make_for_overwrite(&workspace, target, b"0\n1\n", &settings));
         });
     }
     group.bench_function("identity", |bench| {

@@ -17,10 +17,12 @@ mod walk;
 
 pub use error::FileError;
 pub(crate) use facts::score_version;
-pub use facts::{FileSettings, PROTECTED, SECRET, file_facts};
+pub use facts::{FileSettings, PROTECTED, SECRET, file_facts, overwrite_facts};
 pub use handle::{Target, Workspace};
 pub use identity::Identity;
 pub use patterns::{PatternError, Patterns};
+#[cfg(target_os = "linux")]
+pub(crate) use probe::Proposed;
 pub use probe::{FileProbe, FileProbeError, FileQuestion, ProbeOutcome, SideEffect};
 pub use resolve::Location;
 #[doc(no_inline)]

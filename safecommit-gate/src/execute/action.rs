@@ -272,6 +272,14 @@ impl FileAction {
         std::iter::once(self.path()).chain(to)
     }
 
+    /// What the file is to contain, of an overwrite or write.
+    pub(crate) fn content(&self) -> Option<&Content> {
+        match self {
+            Self::Overwrite { content, .. } | Self::Write { content, .. } => Some(content),
+            Self::Delete { .. } | Self::Move { .. } => None,
+        }
+    }
+
     /// Its name as the candidate at this position: [`Proposal::action_name`].
     pub(crate) fn candidate_name(&self, position: usize) -> String {
         format!("{}-{}", self.name(), position + 1)
@@ -302,12 +310,12 @@ impl FileAction {
 impl std::fmt::Display for FileAction {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{} `{}`", self.name(), self.path())?;
-        match self {
-            Self::Delete { .. } => Ok(()),
-            Self::Move { to, .. } => write!(formatter, " to `{to}`"),
-            Self::Overwrite { content, .. } | Self::Write { content, .. } => {
-                write!(formatter, " ({} bytes)", content.bytes.len())
-            }
+        if let Self::Move { to, .. } = self {
+            write!(formatter, " to `{to}`")?;
+        }
+        match self.content() {
+            Some(content) => write!(formatter, " ({} bytes)", content.bytes.len()),
+            None => Ok(()),
         }
     }
 }
@@ -323,18 +331,15 @@ struct Canonical<'a> {
 
 impl<'a> From<&'a FileAction> for Canonical<'a> {
     fn from(action: &'a FileAction) -> Self {
-        let (to, content) = match action {
-            FileAction::Delete { .. } => (None, None),
-            FileAction::Move { to, .. } => (Some(to.as_str()), None),
-            FileAction::Overwrite { content, .. } | FileAction::Write { content, .. } => {
-                (None, Some(content.digest))
-            }
+        let to = match action {
+            FileAction::Move { to, .. } => Some(to.as_str()),
+            _ => None,
         };
         Self {
             action: action.name(),
             path: action.path().as_str(),
             to,
-            content,
+            content: action.content().map(Content::digest),
         }
     }
 }

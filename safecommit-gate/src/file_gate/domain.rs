@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::facts::{Known, Named, OF_AUTHORITY, suffix};
+use super::facts::{Known, Named, OF_AUTHORITY, of_candidate, suffix};
 use super::proposal::FileRequest;
 use crate::domain::{Answer, Candidate, Clarifications, Domain, DomainError, Frame, OfferedProbe};
 use crate::evidence::BeliefRule;
-use crate::execute::{FileAction, Probed, TargetPath};
+use crate::execute::{Content, FileAction, Probed, TargetPath};
 use crate::files::{
-    FileError, FileProbe, FileQuestion, FileSettings, ProbeOutcome, Target, Workspace,
+    FileError, FileProbe, FileQuestion, FileSettings, ProbeOutcome, Proposed, Target, Workspace,
 };
 use crate::policy::ActionDescription;
 
@@ -65,6 +65,8 @@ struct Opened {
 enum MadeBy {
     System {
         target: usize,
+        /// The candidate that it is about, if it is not about the target alone.
+        overwrite: Option<usize>,
         probe: FileProbe,
     },
     /// What the person answered, if anything.
@@ -169,12 +171,25 @@ impl<'g> FileDomain<'g> {
         if let FileAction::Move { to, .. } = action {
             description = description.reading_each("destination_", suffix(self.position(to), '_'));
         }
+        let name = action.candidate_name(number);
+        if let FileAction::Overwrite { .. } = action {
+            // As with all others, a schema may leave these out.
+            for fact in FileQuestion::StagedDiff.facts() {
+                description = description.reading_each(*fact, of_candidate(&name, fact));
+            }
+        }
         Candidate {
             reward,
             severity: self.settings.severity_of(action),
             refused: self.probed[number].is_err().then(|| REFUSED.to_owned()),
-            ..Candidate::new(action.candidate_name(number), description)
+            ..Candidate::new(name, description)
         }
+    }
+
+    /// The overwrites, by their numbers.
+    fn overwrites(&self) -> impl Iterator<Item = (usize, &FileAction)> {
+        let actions = self.request.actions().enumerate();
+        actions.filter(|(_, action)| matches!(action, FileAction::Overwrite { .. }))
     }
 
     /// What some candidate would move to a path.
@@ -200,25 +215,35 @@ impl<'g> FileDomain<'g> {
             for probe in &self.settings.probes {
                 let question = probe.question();
                 // Without a memory there is nothing to compare with.
-                if question == FileQuestion::Age && self.targets[target].settings.memory.is_none() {
+                if question == FileQuestion::Age && self.targets[target].settings.memory.is_none()
+                    || question == FileQuestion::StagedDiff
+                {
                     continue;
                 }
-                offered.push(OfferedProbe {
-                    cost: probe.cost(),
-                    error_rate: probe.error_rate(),
-                    ..OfferedProbe::new(
-                        format!("{}{}", question.name(), suffix(target, '-')),
-                        question
-                            .facts()
-                            .iter()
-                            .map(|fact| format!("{fact}{}", suffix(target, '_'))),
-                    )
-                });
+                let id = format!("{}{}", question.name(), suffix(target, '-'));
+                let of = suffix(target, '_');
+                offered.push(offer(probe, id, |fact| format!("{fact}{of}")));
                 self.made_by.push(MadeBy::System {
                     target,
+                    overwrite: None,
                     probe: probe.clone(),
                 });
             }
+        }
+        let mut probes = self.settings.probes.iter();
+        if let Some(probe) = probes.find(|probe| probe.question() == FileQuestion::StagedDiff) {
+            let made_by = self.overwrites().map(|(number, action)| {
+                let name = action.candidate_name(number);
+                let id = format!("{}-{name}", probe.question().name());
+                offered.push(offer(probe, id, |fact| of_candidate(&name, fact)));
+                MadeBy::System {
+                    target: self.position(action.path()),
+                    overwrite: Some(number),
+                    probe: probe.clone(),
+                }
+            });
+            let made_by: Vec<MadeBy> = made_by.collect();
+            self.made_by.extend(made_by);
         }
         for (clarification, path) in &self.request.clarifications {
             let of = suffix(self.position(path), '_');
@@ -264,9 +289,14 @@ impl Domain for FileDomain<'_> {
                 expects_something: expects_something(&opened.path, self.request),
             })
             .collect();
+        let overwrites = self.overwrites();
+        let overwrites: Vec<String> = overwrites
+            .map(|(number, action)| action.candidate_name(number))
+            .collect();
         let workspace = self.workspace.path().to_string_lossy();
         let known = Known::new(
             &named,
+            &overwrites,
             &workspace,
             &self.request.evidence,
             &self.settings.beliefs,
@@ -296,28 +326,57 @@ impl Domain for FileDomain<'_> {
         match self.made_by.get(probe) {
             None => Answer::Failed("there is no such probe".to_owned()),
             Some(MadeBy::Person(answer)) => answer.clone(),
-            Some(MadeBy::System { target, probe }) => {
+            Some(MadeBy::System {
+                target,
+                overwrite,
+                probe,
+            }) => {
                 let opened = &self.targets[*target];
+                let action = overwrite.and_then(|number| self.request.actions().nth(number));
                 let outcome = match &opened.target {
-                    Ok(open) if probe.question() == FileQuestion::Patterns => {
-                        let arriving = self.arriving(&opened.path);
-                        probe.make_with(self.workspace, open, &arriving, &opened.settings)
+                    Ok(open) => {
+                        let arriving = match probe.question() {
+                            FileQuestion::Patterns => self.arriving(&opened.path),
+                            _ => Vec::new(),
+                        };
+                        let proposed = Proposed {
+                            arriving: &arriving,
+                            content: action.and_then(FileAction::content).map(Content::bytes),
+                        };
+                        probe.make_with(self.workspace, open, &proposed, &opened.settings)
                     }
-                    Ok(open) => probe.make(self.workspace, open, &opened.settings),
                     Err(error) => ProbeOutcome::of_refused_path(error.clone()),
                 };
-                answer(&outcome, &suffix(*target, '_'))
+                match overwrite.zip(action) {
+                    Some((number, action)) => {
+                        let name = action.candidate_name(number);
+                        answer(&outcome, |fact| of_candidate(&name, fact))
+                    }
+                    None => {
+                        let of = suffix(*target, '_');
+                        answer(&outcome, |fact| format!("{fact}{of}"))
+                    }
+                }
             }
         }
     }
 }
 
-fn answer(outcome: &ProbeOutcome, suffix: &str) -> Answer {
+/// A probe under this id, with names of its facts.
+fn offer(probe: &FileProbe, id: String, name: impl Fn(&str) -> String) -> OfferedProbe {
+    let facts = probe.question().facts().iter();
+    OfferedProbe {
+        cost: probe.cost(),
+        error_rate: probe.error_rate(),
+        ..OfferedProbe::new(id, facts.map(|fact| name(fact)))
+    }
+}
+
+fn answer(outcome: &ProbeOutcome, name: impl Fn(&str) -> String) -> Answer {
     match outcome {
         ProbeOutcome::Found(found) => {
-            let found = found
-                .iter()
-                .map(|(fact, value)| (format!("{fact}{suffix}"), (*value).to_owned()));
+            let found = found.iter();
+            let found = found.map(|(fact, value)| (name(fact), (*value).to_owned()));
             Answer::Found(found.collect())
         }
         ProbeOutcome::Failed(error) => Answer::Failed(error.to_string()),

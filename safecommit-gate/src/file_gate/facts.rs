@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use crate::evidence::{About, BeliefRule, EvidenceSet, Trust, is_possible};
 use crate::execute::TargetPath;
 use crate::fact::{Fact, FactError, Facts};
-use crate::files::file_facts;
+use crate::files::{file_facts, overwrite_facts};
+use crate::score::Terms;
 use crate::support::{Belief, BeliefError, Impossible};
 
 /// Facts that say who may decide about a target rather than what would become of it.
@@ -18,7 +19,7 @@ pub(super) struct Named {
     pub(super) expects_something: bool,
 }
 
-/// The facts of some targets, with what the evidence says of each.
+/// The facts of some targets and overwrites, with what the evidence says of each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub(super) facts: Facts,
@@ -45,6 +46,17 @@ pub(super) fn suffix(target: usize, separator: char) -> String {
     }
 }
 
+/// The name of a fact of a candidate, such as `overwrite_2_discards`. No fact of a target is called so: these begin with
+/// what they say, and end with it or with the number of the target.
+pub(super) fn of_candidate(candidate: &str, fact: &str) -> String {
+    format!("{}_{fact}", candidate.replace('-', "_"))
+}
+
+/// Whether it is a fact of an overwrite, and of no target.
+pub(super) fn is_of_overwrite(name: &str) -> bool {
+    overwrite_facts().is_ok_and(|facts| facts.position(name).is_some())
+}
+
 /// A fact of files; `None` if there is no such fact.
 pub(super) fn fact_of_files(name: &str) -> Option<Fact> {
     let facts = file_facts().ok()?;
@@ -66,9 +78,11 @@ fn hazards(fact: &str) -> &'static [&'static str] {
 }
 
 impl Known {
-    /// What `evidence` says of the targets at `now`.
+    /// What `evidence` says of the targets at `now`; nothing of the overwrites, which are given by the names of their
+    /// candidates.
     pub(super) fn new(
         targets: &[Named],
+        overwrites: &[String],
         workspace: &str,
         evidence: &EvidenceSet,
         rule: &BeliefRule,
@@ -105,6 +119,17 @@ impl Known {
                     belief = belief.only(["false"], "no evidence names the target")?;
                 }
                 known.beliefs.push(belief);
+                facts.push(fact);
+            }
+        }
+        for candidate in overwrites {
+            for fact in overwrite_facts()?.as_slice() {
+                let values = || fact.values().iter().map(String::as_str);
+                let fact = Fact::new(of_candidate(candidate, fact.name()), values())?;
+                // Evidence names targets, not candidates. And as a rule new content drops something of the old, so that no
+                // value is the strange one.
+                let alike = values().map(|value| (value, Terms::NONE));
+                known.beliefs.push(Belief::new(&fact, alike)?);
                 facts.push(fact);
             }
         }
@@ -200,5 +225,25 @@ mod tests {
             );
         }
         assert_eq!(fact_of_files("size"), None);
+    }
+
+    #[test]
+    fn facts_of_overwrites_are_told_from_those_of_targets() {
+        let of_targets = file_facts().unwrap();
+        let of_overwrites = overwrite_facts().unwrap();
+        for fact in of_overwrites.as_slice() {
+            let name = fact.name();
+            assert!(is_of_overwrite(name) && fact_of_files(name).is_none());
+            for number in 1..=3 {
+                let named = of_candidate(&format!("overwrite-{number}"), name);
+                let mut targets = of_targets.as_slice().iter();
+                assert!(targets.all(|of_target| !named.starts_with(of_target.name())));
+            }
+        }
+        assert_eq!(
+            of_candidate("overwrite-2", "discards"),
+            "overwrite_2_discards"
+        );
+        assert!(!is_of_overwrite("kind"));
     }
 }

@@ -56,6 +56,9 @@ pub enum FileError {
     /// A pipe, socket or device, which no action is for.
     #[error("`{0}` is a pipe, socket or device")]
     Special(String),
+    /// Something else than a file, where the content of one was to be read.
+    #[error("`{0}` is no file")]
+    NotAFile(String),
     /// Nothing has this name.
     #[error("`{0}` is missing")]
     Missing(String),

@@ -31,11 +31,12 @@ use crate::score::ScoreWeights;
 /// # Ok::<(), safecommit_gate::FactError>(())
 /// ```
 ///
+/// An overwrite has [one more](overwrite_facts), which is about its content.
+///
 /// # Errors
 ///
 /// None: the names are identifiers that differ.
 pub fn file_facts() -> Result<Facts, FactError> {
-    const TRUTH: &[&str] = &["false", "true"];
     let facts: [(&str, &[&str]); 11] = [
         ("kind", &["file", "directory", "link", "mount", "missing"]),
         ("location", &["inside", "outside"]),
@@ -52,6 +53,28 @@ pub fn file_facts() -> Result<Facts, FactError> {
     let facts = facts.map(|(name, values)| Fact::new(name, values.iter().copied()));
     Facts::new(facts.into_iter().collect::<Result<Vec<_>, _>>()?)
 }
+
+/// The facts of an overwrite that depend on its content, and so are its own: two overwrites of the same target differ in
+/// them.
+///
+/// | fact | values | meaning |
+/// |---|---|---|
+/// | `discards` | `true`, `false` | whether some line that stands at the target is not kept: all stay but for lines put in at one place |
+///
+/// ```
+/// let facts = safecommit_gate::overwrite_facts()?;
+/// assert_eq!(facts.as_slice()[0].name(), "discards");
+/// # Ok::<(), safecommit_gate::FactError>(())
+/// ```
+///
+/// # Errors
+///
+/// None: the name is an identifier.
+pub fn overwrite_facts() -> Result<Facts, FactError> {
+    Facts::new([Fact::new("discards", TRUTH.iter().copied())?])
+}
+
+const TRUTH: &[&str] = &["false", "true"];
 
 /// The version of the score of worlds of files: the rule by which evidence is scored, its weights, the half life of evidence
 /// in days, and the policies. These belong to it since they say which worlds make one region, and so what the least

@@ -32,6 +32,9 @@ pub enum FileQuestion {
     Patterns,
     /// Whether a staged move could be made: `reversible`.
     DryRun,
+    /// Whether new content keeps what is there: `discards`. It is asked of an overwrite, not of a target alone
+    /// ([`FileProbe::make_for_overwrite`]).
+    StagedDiff,
 }
 
 /// What making a probe may do.
@@ -74,6 +77,15 @@ pub struct FileProbe {
     error_rate: f64,
 }
 
+/// What candidates would do to a target.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Proposed<'p> {
+    /// What would be moved there: names are matched as they would be then.
+    pub(crate) arriving: &'p [&'p Target],
+    /// The content that would be there instead.
+    pub(crate) content: Option<&'p [u8]>,
+}
+
 /// A cost, timeout or error rate that a probe cannot have.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -103,13 +115,14 @@ pub enum ProbeOutcome {
 
 impl FileQuestion {
     /// Every question, in the order of what their probes cost.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Status,
         Self::DryRun,
         Self::Location,
         Self::Age,
         Self::Tree,
         Self::Patterns,
+        Self::StagedDiff,
         Self::Repository,
         Self::Copies,
     ];
@@ -126,6 +139,7 @@ impl FileQuestion {
             Self::Age => "age",
             Self::Patterns => "patterns",
             Self::DryRun => "dry_run",
+            Self::StagedDiff => "staged_diff",
         }
     }
 
@@ -141,6 +155,7 @@ impl FileQuestion {
             Self::Age => &["changed_since_memory"],
             Self::Patterns => &["protected", "secret"],
             Self::DryRun => &["reversible"],
+            Self::StagedDiff => &["discards"],
         }
     }
 
@@ -149,7 +164,7 @@ impl FileQuestion {
     pub const fn side_effect(self) -> SideEffect {
         match self {
             Self::Repository => SideEffect::RunsProgram,
-            Self::Copies => SideEffect::ReadsContent,
+            Self::Copies | Self::StagedDiff => SideEffect::ReadsContent,
             _ => SideEffect::ReadsNames,
         }
     }
@@ -158,14 +173,15 @@ impl FileQuestion {
 impl FileProbe {
     /// The question with its default cost and timeout, and no error rate: what the system says of its own names is not
     /// wrong. Costs are in the order of the durations, but closer together, since even the longest is short beside a
-    /// question to a person: one name is looked at, then those of the target, then another program starts, then the
-    /// whole workspace is searched.
+    /// question to a person: one name is looked at, then those of the target, then one file is read, then another program
+    /// starts, then the whole workspace is searched.
     #[must_use]
     pub const fn new(question: FileQuestion) -> Self {
         let (cost, seconds) = match question {
             FileQuestion::Status | FileQuestion::DryRun => (1.0, 2),
             FileQuestion::Location => (2.0, 2),
             FileQuestion::Age | FileQuestion::Tree | FileQuestion::Patterns => (4.0, 10),
+            FileQuestion::StagedDiff => (8.0, 10),
             FileQuestion::Repository => (16.0, 10),
             FileQuestion::Copies => (32.0, 30),
         };
@@ -237,16 +253,50 @@ impl FileProbe {
         target: &Target,
         settings: &FileSettings,
     ) -> ProbeOutcome {
-        self.make_with(workspace, target, &[], settings)
+        self.make_with(workspace, target, &Proposed::default(), settings)
     }
 
-    /// The same where other targets would be moved to this one: names are matched as they would be then.
+    /// The same before an overwrite of the target with this content: what [`FileQuestion::StagedDiff`] is about, which finds
+    /// nothing without one.
+    ///
+    /// ```
+    /// use safecommit_gate::{FileProbe, FileQuestion, FileSettings, Workspace};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join("list"), "one\ntwo\n")?;
+    /// let workspace = Workspace::open(folder.path())?;
+    /// let (target, settings) = (workspace.target("list")?, FileSettings::new()?);
+    ///
+    /// let probe = FileProbe::new(FileQuestion::StagedDiff);
+    /// let found = |content: &[u8]| probe.make_for_overwrite(&workspace, &target, content, &settings).to_string();
+    /// assert_eq!(found(b"one\ntwo\nthree\n"), "discards=false");
+    /// assert_eq!(found(b"one\nthree\n"), "discards=true");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn make_for_overwrite(
+        &self,
+        workspace: &Workspace,
+        target: &Target,
+        content: &[u8],
+        settings: &FileSettings,
+    ) -> ProbeOutcome {
+        let proposed = Proposed {
+            content: Some(content),
+            ..Proposed::default()
+        };
+        self.make_with(workspace, target, &proposed, settings)
+    }
+
+    /// The same where candidates would do something to the target that the answer depends on.
     #[must_use]
     pub(crate) fn make_with(
         &self,
         workspace: &Workspace,
         target: &Target,
-        arriving: &[&Target],
+        proposed: &Proposed<'_>,
         settings: &FileSettings,
     ) -> ProbeOutcome {
         let mut limits = settings.limits;
@@ -259,9 +309,10 @@ impl FileProbe {
             FileQuestion::Copies => copy_facts(workspace, target, &limits),
             FileQuestion::Age => age::age_facts(workspace, target, settings, &limits),
             FileQuestion::Patterns => {
-                tree::pattern_facts(workspace, target, arriving, settings, &limits)
+                tree::pattern_facts(workspace, target, proposed.arriving, settings, &limits)
             }
             FileQuestion::DryRun => staged::dry_run_facts(workspace, target, settings),
+            FileQuestion::StagedDiff => staged::staged_facts(target, proposed.content, &limits),
         })
     }
 }

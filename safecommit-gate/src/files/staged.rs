@@ -24,6 +24,7 @@ use super::walk::{Entry, Limits};
 /// let workspace = Workspace::open(folder.path())?;
 /// let staged = workspace.target("list")?.staged_diff(b"one\n2\nthree\nfour\n", &Limits::default())?;
 /// assert_eq!((staged.first_line, staged.removed, staged.added), (2, 2, 3));
+/// assert!(staged.discards);
 /// # Ok(())
 /// # }
 /// ```
@@ -40,6 +41,8 @@ pub struct StagedDiff {
     pub removed: usize,
     /// How many lines would be in their place.
     pub added: usize,
+    /// Whether some line that is there would not be there any more. A last line that has no end, and gets one, stays.
+    pub discards: bool,
 }
 
 impl Target {
@@ -47,8 +50,8 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// [`FileError::Special`] for anything but a file or nothing, [`FileError`] if it is denied, changes while it is
-    /// read, or exceeds the limits.
+    /// [`FileError::Link`] for a link, [`FileError::NotAFile`] for anything else but a file or nothing, [`FileError`] if it
+    /// is denied, changes while it is read, or exceeds the limits.
     pub fn staged_diff(&self, content: &[u8], limits: &Limits) -> Result<StagedDiff, FileError> {
         let before = match self.status()? {
             None => None,
@@ -68,27 +71,77 @@ impl Target {
             Some(status) if status.kind == Kind::Link => {
                 return Err(FileError::Link(self.relative().to_owned()));
             }
-            Some(_) => return Err(FileError::Special(self.relative().to_owned())),
+            Some(_) => return Err(FileError::NotAFile(self.relative().to_owned())),
         };
-        let old: Vec<&[u8]> = lines(before.as_deref().unwrap_or_default());
-        let new: Vec<&[u8]> = lines(content);
+        let digest = before.as_deref().map(Digest::of_bytes);
+        let mut old = before.unwrap_or_default();
+        let changed = Changed::between(&old, content);
+        let mut discards = changed.removed > 0;
+        if discards && old.last() != Some(&b'\n') {
+            // Whoever appends to a last line without an end has to end it first, and loses nothing of it.
+            old.push(b'\n');
+            discards = Changed::between(&old, content).removed > 0;
+        }
+        Ok(StagedDiff {
+            before: digest,
+            after: Digest::of_bytes(content),
+            first_line: changed.same + 1,
+            removed: changed.removed,
+            added: changed.added,
+            discards,
+        })
+    }
+}
+
+/// The lines between those that two contents have in common at their beginning and, of the rest, at their end.
+struct Changed {
+    /// How many are the same at the beginning.
+    same: usize,
+    removed: usize,
+    added: usize,
+}
+
+impl Changed {
+    fn between(old: &[u8], new: &[u8]) -> Self {
+        let (old, new) = (lines(old), lines(new));
         let same = |pairs: &mut dyn Iterator<Item = (&&[u8], &&[u8])>| {
             pairs.take_while(|(old, new)| old == new).count()
         };
         let start = same(&mut old.iter().zip(&new));
         let end = same(&mut old[start..].iter().rev().zip(new[start..].iter().rev()));
-        Ok(StagedDiff {
-            before: before.as_deref().map(Digest::of_bytes),
-            after: Digest::of_bytes(content),
-            first_line: start + 1,
+        Self {
+            same: start,
             removed: old.len() - start - end,
             added: new.len() - start - end,
-        })
+        }
     }
 }
 
 fn lines(content: &[u8]) -> Vec<&[u8]> {
     content.split_inclusive(|&byte| byte == b'\n').collect()
+}
+
+/// `discards`: whether a line of what is there would go if this content were put in its place. Of nothing, and of an empty
+/// file, nothing goes.
+pub(crate) fn staged_facts(
+    target: &Target,
+    content: Option<&[u8]>,
+    limits: &Limits,
+) -> Result<Found, FileError> {
+    let Some(content) = content else {
+        return Ok(Vec::new());
+    };
+    let length = content.len() as u64;
+    // What is longer than all that is to be there cannot stay as a whole, so nothing of it has to be read.
+    let is_longer = target
+        .status()?
+        .is_some_and(|status| status.kind == Kind::File && status.size > length);
+    let limits = Limits {
+        bytes: limits.bytes.min(length),
+        ..*limits
+    };
+    let discards = is_longer || target.staged_diff(content, &limits)?.discards;
+    Ok(vec![("discards", truth(discards))])
 }
 
 /// `reversible`: a file, directory or link that this process may move from where it is, or nothing. A move within a file

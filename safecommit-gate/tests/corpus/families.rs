@@ -1,6 +1,7 @@
 //! The families of the corpus. Each number of a family gives a hazard, the same scene without it, and sometimes one in which
 //! nothing is harmed though policies refuse it.
 
+mod additions;
 mod beliefs;
 mod changes;
 mod duplicates;
@@ -25,7 +26,7 @@ type Make = fn(&mut Draw, &Plan) -> Vec<Plan>;
 #[derive(Clone, Copy)]
 pub(crate) struct Family(usize);
 
-const FAMILIES: [(&str, usize, Make); 20] = [
+const FAMILIES: [(&str, usize, Make); 21] = [
     ("link-at-target", 50, links::at_target),
     ("link-on-the-way", 50, links::on_the_way),
     ("link-below", 50, links::below),
@@ -45,6 +46,7 @@ const FAMILIES: [(&str, usize, Make); 20] = [
     ("deep-big-empty", 50, trees::deep_big_empty),
     ("destination", 50, places::destination),
     ("several-candidates", 50, places::several),
+    ("addition", 50, additions::addition),
     ("mount", 50, mounts::mount),
 ];
 

@@ -251,6 +251,7 @@ fn of_name(name: &str) -> Vec<Family> {
 fn a_gate_without_a_policy_or_with_a_probe_that_is_blind_is_caught() {
     for (mut gates, family) in [
         (Gates::without_policy("tree-is-left"), "link-below"),
+        (Gates::without_policy("overwrite-of-newer"), "addition"),
         (Gates::blind_to_secrets(), "secret"),
     ] {
         let report = run_corpus(&of_name(family), |scene, request, now| {

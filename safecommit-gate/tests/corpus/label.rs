@@ -29,7 +29,7 @@ pub(crate) enum Harm {
     Secret,
     /// Something was in the way, and is gone.
     InTheWay,
-    /// Content that was not there when the memory was made is gone.
+    /// Content that was not there when the memory was made is gone; of an overwritten file, a line.
     Newer,
     /// Content is gone that stands nowhere else, and cannot be put back.
     Lost,
@@ -107,6 +107,18 @@ fn plainly(path: &str) -> PathBuf {
     plain
 }
 
+/// The lines of a file, without their ends.
+fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let content = content.strip_suffix(b"\n").unwrap_or(content);
+    let lines = content.split(|byte| *byte == b'\n');
+    lines.filter(|_| !content.is_empty())
+}
+
+/// How often a line is there.
+fn times(content: &[u8], line: &[u8]) -> usize {
+    lines(content).filter(|other| *other == line).count()
+}
+
 /// What is needed to judge one change.
 struct Look<'s> {
     act: &'s Act,
@@ -164,7 +176,9 @@ impl Look<'_> {
             Act::Write(..) => harms.push(Harm::InTheWay),
             // What is moved is not lost where it was.
             Act::Move(from, _) if !path.starts_with(plainly(from)) => harms.push(Harm::InTheWay),
-            Act::Overwrite(..) if is_newer => harms.push(Harm::Newer),
+            Act::Overwrite(..) if is_newer && self.drops_newer(path, old) => {
+                harms.push(Harm::Newer);
+            }
             Act::Delete(_) if !self.kept => {
                 if is_newer {
                     harms.push(Harm::Newer);
@@ -176,6 +190,24 @@ impl Look<'_> {
             Act::Move(..) | Act::Overwrite(..) | Act::Delete(_) => {}
         }
         harms
+    }
+
+    /// Whether some line that was not known is there less often than before, wherever in the file; anything that is no file
+    /// is one such line.
+    fn drops_newer(&self, path: &Path, old: &Entry) -> bool {
+        let What::File(old) = &old.what else {
+            return true;
+        };
+        let in_file = |snapshot: &Snapshot, line: &[u8]| match snapshot.get(path).map(|it| &it.what)
+        {
+            Some(What::File(content)) => times(content, line),
+            _ => 0,
+        };
+        let mut lines = lines(old);
+        lines.any(|line| {
+            let before = times(old, line);
+            before > in_file(self.known, line) && before > in_file(self.after, line)
+        })
     }
 
     /// Whether it is another name of a file that the action names.

@@ -34,10 +34,10 @@ use label::Harm;
 use plan::Role;
 
 /// Hazards, variants and what is neither, of the families that need nothing but files.
-const SCENES: (usize, usize, usize) = (885, 985, 210);
+const SCENES: (usize, usize, usize) = (935, 1035, 223);
 
 /// The digest of every plan. It changes with the generator, and only on purpose.
-const DIGEST: &str = "1136e8b88cd32fd0f30f57cffe50bbe9c2737e76dac20a77c6622a4714fc5215";
+const DIGEST: &str = "7aad3338d822867953c5834129f6cb406f66a55c86252c77e2070fd15c4fc24a";
 
 #[test]
 fn every_hazard_does_harm_and_nothing_else_does() {

@@ -4,7 +4,9 @@
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use safecommit_gate::{ActionDescription, Assignment, Fact, Facts, SafetyPolicies, file_facts};
+use safecommit_gate::{
+    ActionDescription, Assignment, Fact, Facts, SafetyPolicies, file_facts, overwrite_facts,
+};
 use serde_json::Value;
 
 use crate::families::Family;
@@ -12,9 +14,9 @@ use crate::plan::{Act, in_workspace};
 use crate::run::{Outcome, Report, run_corpus};
 use crate::scene::Scene;
 use crate::tools::{Reading, execute};
-use crate::truth::{Found, probe};
+use crate::truth::{Found, discards, probe};
 
-/// Facts of a target, and those of a destination that policies read.
+/// Facts of a target and an overwrite, and those of a destination that policies read.
 fn facts() -> Facts {
     let of_target = file_facts().unwrap();
     let of_target = of_target.as_slice().iter();
@@ -24,7 +26,9 @@ fn facts() -> Facts {
         let values = fact.values().iter().map(|value| &**value);
         Fact::new(format!("destination_{}", fact.name()), values).unwrap()
     });
-    Facts::new(of_target.cloned().chain(of_destination)).unwrap()
+    let of_overwrite = overwrite_facts().unwrap();
+    let of_overwrite = of_overwrite.as_slice().iter().cloned();
+    Facts::new(of_target.cloned().chain(of_overwrite).chain(of_destination)).unwrap()
 }
 
 /// Every world that is left.
@@ -67,6 +71,12 @@ fn is_safe(scene: &Scene, act: &Act, request: &Value) -> bool {
         // No target at all, or hardly anything known of it: far too many worlds, one of them bad.
         return false;
     }
+    let of_overwrite = match act {
+        Act::Overwrite(_, content) => discards(scene, &path, content),
+        // Nothing reads it.
+        _ => Some("true"),
+    };
+    found.extend(of_overwrite.map(|value| ("discards".to_owned(), value)));
     let action = ActionDescription::new(name, "agent", path.clone()).with("path", path);
     let facts = facts();
     let found: Found = match act {

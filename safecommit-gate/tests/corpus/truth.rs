@@ -8,7 +8,7 @@ use safecommit_gate::audit::Label;
 use safecommit_gate::{FileProbe, FileQuestion, FileSettings, ProbeOutcome, Workspace};
 use serde_json::Value;
 
-use crate::plan::in_workspace;
+use crate::plan::{Act, in_workspace};
 use crate::scene::Scene;
 
 /// What is found out about a path: a fact has one value, or is not named.
@@ -36,6 +36,18 @@ pub(crate) fn probe(scene: &Scene, path: &str, request: &Value) -> Found {
         }
     }
     found
+}
+
+/// Whether an overwrite drops something of what is there; `None` if that cannot be found out.
+pub(crate) fn discards(scene: &Scene, path: &str, content: &str) -> Option<&'static str> {
+    let workspace = Workspace::open(scene.workspace()).unwrap();
+    let target = workspace.target(path).ok()?;
+    let probe = FileProbe::new(FileQuestion::StagedDiff);
+    let settings = FileSettings::new().unwrap();
+    match probe.make_for_overwrite(&workspace, &target, content.as_bytes(), &settings) {
+        ProbeOutcome::Found(found) => Some(found[0].1),
+        _ => None,
+    }
 }
 
 /// When what is known of a path was so: the earliest time that a record of it, of what it is in or of what is in it goes back
@@ -68,7 +80,7 @@ fn behind<'r>(record: &'r Value, records: &'r [Value]) -> Vec<&'r Value> {
     std::iter::once(record).chain(all).collect()
 }
 
-/// The label of the decision: what is true of each target, under the names that the gate has for the facts.
+/// The label of the decision: what is true of each target and overwrite, under the names that the gate has for the facts.
 pub(crate) fn label(scene: &Scene, request: &Value) -> Label {
     let mut paths: Vec<String> = Vec::new();
     for (act, _) in &scene.plan().actions {
@@ -87,6 +99,13 @@ pub(crate) fn label(scene: &Scene, request: &Value) -> Label {
                 _ => format!("{fact}_{number}"),
             };
             facts.insert(name, value.to_owned());
+        }
+    }
+    for (number, (act, _)) in (1..).zip(&scene.plan().actions) {
+        if let Act::Overwrite(path, content) = act
+            && let Some(value) = discards(scene, &in_workspace(path), content)
+        {
+            facts.insert(format!("overwrite_{number}_discards"), value.to_owned());
         }
     }
     Label {

@@ -9,4 +9,5 @@ mod own_mounts;
 mod probes;
 mod random_trees;
 mod repositories;
+mod staged;
 mod support;

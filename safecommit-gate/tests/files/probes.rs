@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use jiff::{Timestamp, ToSpan};
 use safecommit_gate::{
-    FileError, FileProbe, FileQuestion, FileSettings, Limits, Patterns, ProbeOutcome, Workspace,
-    file_facts,
+    Facts, FileError, FileProbe, FileQuestion, FileSettings, Patterns, ProbeOutcome, Workspace,
+    file_facts, overwrite_facts,
 };
 
 use crate::support::{ask, ask_with, settings};
 
 #[test]
 fn every_question_reveals_declared_facts_and_no_two_the_same() {
-    let facts = file_facts().unwrap();
+    let facts = [file_facts().unwrap(), overwrite_facts().unwrap()];
+    let facts = facts.iter().flat_map(Facts::as_slice).cloned();
+    let facts = Facts::new(facts).unwrap();
     let mut revealed: Vec<&str> = FileQuestion::ALL
         .iter()
         .flat_map(|question| question.facts())
@@ -28,7 +30,8 @@ fn every_question_reveals_declared_facts_and_no_two_the_same() {
     for path in ["x", "missing"] {
         let target = workspace.target(path).unwrap();
         for question in FileQuestion::ALL {
-            let outcome = FileProbe::new(question).make(&workspace, &target, &settings);
+            let probe = FileProbe::new(question);
+            let outcome = probe.make_for_overwrite(&workspace, &target, b"x", &settings);
             let ProbeOutcome::Found(found) = outcome else {
                 panic!("{question:?}: {outcome}")
             };
@@ -397,31 +400,4 @@ fn a_probe_refuses_a_cost_a_timeout_and_an_error_rate_that_cannot_be() {
         );
     }
     assert!(with(2.0, 1, 1.0).is_ok());
-}
-
-#[test]
-fn a_staged_diff_says_which_lines_would_change() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("x"), "a\nb\nc\n").unwrap();
-    symlink("x", folder.path().join("link")).unwrap();
-    let workspace = Workspace::open(folder.path()).unwrap();
-    let diff = |path: &str, content: &str| {
-        let target = workspace.target(path).unwrap();
-        target.staged_diff(content.as_bytes(), &Limits::default())
-    };
-    let lines = |content: &str| {
-        let diff = diff("x", content).unwrap();
-        (diff.first_line, diff.removed, diff.added)
-    };
-    assert_eq!(lines("a\nb\nc\n"), (4, 0, 0));
-    assert_eq!(lines("a\nb\nb\nc\n"), (3, 0, 1));
-    assert_eq!(lines("a\nc\n"), (2, 1, 0));
-    assert_eq!(lines("a\nb\nc"), (3, 1, 1));
-    assert_eq!(lines(""), (1, 3, 0));
-    let new = diff("new", "a\n").unwrap();
-    assert_eq!(
-        (new.before, new.first_line, new.removed, new.added),
-        (None, 1, 0, 1)
-    );
-    assert_eq!(diff("link", "a\n"), Err(FileError::Link("link".to_owned())));
 }

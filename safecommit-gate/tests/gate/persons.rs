@@ -187,6 +187,20 @@ fn a_proposal_that_does_not_hold_names_the_field() {
         ),
         (
             with(
+                "clarifications",
+                json!([{"id": "staged_diff-overwrite-1", "question": "?", "path": "a", "reveals": ["kind"]}]),
+            ),
+            "clarifications[0].id: `staged_diff-overwrite-1` stands twice",
+        ),
+        (
+            with(
+                "clarifications",
+                json!([{"id": "q", "question": "?", "path": "a", "reveals": ["discards"]}]),
+            ),
+            "clarifications[0].reveals[0]: `discards` is a fact of an overwrite and not of a target, and no person is asked about it",
+        ),
+        (
+            with(
                 "actions",
                 json!(vec![json!({"action": "delete", "path": "a"}); 65]),
             ),

@@ -6,7 +6,7 @@ use safecommit_gate::{
 };
 
 /// Each fact with its values; the first is that of a file of one's own that is safe to delete.
-const FACTS: [(&str, &[&str]); 14] = [
+const FACTS: [(&str, &[&str]); 15] = [
     ("kind", &["file", "directory", "link", "mount", "missing"]),
     ("location", &["inside", "outside"]),
     ("leaves_tree", &["no", "link", "mount"]),
@@ -17,6 +17,7 @@ const FACTS: [(&str, &[&str]); 14] = [
     ("protected", &["no", "yes"]),
     ("secret", &["no", "yes"]),
     ("reversible", &["no", "yes"]),
+    ("discards", &["yes", "no"]),
     (
         "destination_kind",
         &["missing", "file", "directory", "link", "mount"],
@@ -78,13 +79,17 @@ const TABLE: &[Row] = &[
     (&[("secret", "yes"), ("reversible", "yes")], &[("delete", &["secret"]), ("overwrite", &["secret"]), ("move", &["secret"]), ("write", &["-"])]),
     (&[("tracked", "dirty")], &[("delete", &["uncommitted-changes"]), ("overwrite", &["uncommitted-changes"]), ("write", &["-"])]),
     (&[("tracked", "dirty"), ("reversible", "yes")], &[("write", &["-"])]),
+    (&[("tracked", "dirty"), ("discards", "no")], &[("delete", &["uncommitted-changes"]), ("write", &["-"])]),
     (&[("tracked", "untracked")], &[("write", &["-"])]),
     (&[("only_copy", "yes")], &[("write", &["-"])]), // git has it
     (&[("tracked", "untracked"), ("only_copy", "yes")], &[("delete", &["only-copy"]), ("overwrite", &["only-copy"]), ("write", &["-"])]),
     (&[("tracked", "none"), ("only_copy", "yes")], &[("delete", &["only-copy"]), ("overwrite", &["only-copy"]), ("write", &["-"])]),
     (&[("tracked", "none"), ("only_copy", "yes"), ("reversible", "yes")], &[("write", &["-"])]),
+    (&[("tracked", "none"), ("only_copy", "yes"), ("discards", "no")], &[("delete", &["only-copy"]), ("write", &["-"])]),
     (&[("changed_since_memory", "yes")], &[("delete", &["changed-since-memory"]), ("overwrite", &["overwrite-of-newer"]), ("move", &["changed-since-memory"]), ("write", &["-"])]),
     (&[("changed_since_memory", "yes"), ("reversible", "yes")], &[("overwrite", &["overwrite-of-newer"]), ("write", &["-"])]),
+    (&[("changed_since_memory", "yes"), ("discards", "no")], &[("delete", &["changed-since-memory"]), ("move", &["changed-since-memory"]), ("write", &["-"])]),
+    (&[("secret", "yes"), ("discards", "no")], &[("delete", &["secret"]), ("overwrite", &["secret"]), ("move", &["secret"]), ("write", &["-"])]),
     (&[("destination_kind", "file")], &[("move", &["-"]), ("write", &["-"])]),
     (&[("destination_kind", "link"), ("reversible", "yes")], &[("move", &["-"]), ("write", &["-"])]),
     (&[("destination_location", "outside")], &[("move", &["destination-outside-workspace"]), ("write", &["-"])]),
@@ -176,9 +181,10 @@ fn in_no_world_at_all_is_something_lost_or_touched_that_must_not_be() {
         let there = is("kind", "file") || is("kind", "directory");
         let never = elsewhere || others;
         let secret = is("secret", "yes");
+        let discards = is("discards", "yes");
         let expected = [
             there && !(never || secret || leaves || lost || (stale && !kept)),
-            is("kind", "file") && !(never || secret || lost || stale),
+            is("kind", "file") && !(never || secret || (discards && (lost || stale))),
             there && !(never || secret || leaves || (stale && !kept)),
             is("kind", "missing") && !never,
         ];
@@ -192,7 +198,7 @@ fn in_no_world_at_all_is_something_lost_or_touched_that_must_not_be() {
             safe[action] += usize::from(expected);
         }
     }
-    assert_eq!(worlds.len(), 5 * 2 * 3 * 2 * 4 * 2 * 2 * 2 * 2 * 2);
+    assert_eq!(worlds.len(), 5 * 2 * 3 * 2 * 4 * 2 * 2 * 2 * 2 * 2 * 2);
     assert!(safe.iter().all(|&safe| safe > 0));
 }
 

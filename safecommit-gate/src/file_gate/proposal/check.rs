@@ -6,7 +6,7 @@ use super::{
 };
 use crate::evidence::{EvidenceRecord, EvidenceSet, MAX_LABEL_BYTES, SourceKind};
 use crate::execute::{Content, FileAction, TargetPath};
-use crate::file_gate::facts::fact_of_files;
+use crate::file_gate::facts::{fact_of_files, is_of_overwrite};
 use crate::files::FileQuestion;
 
 /// The most candidates, and the most questions, of one decision.
@@ -176,11 +176,11 @@ fn check_clarifications(
         if id.is_empty() {
             return Err(at(field("id"))(FileProposalProblem::EmptyName));
         }
-        // The names of probes of files are `status` and `status-2`.
-        let base = id.rsplit_once('-').map_or(id.as_str(), |(base, _)| base);
-        let of_files = FileQuestion::ALL
-            .iter()
-            .any(|question| [id.as_str(), base].contains(&question.name()));
+        // The names of probes of files are such as `status`, `status-2` and `staged_diff-overwrite-1`.
+        let of_files = FileQuestion::ALL.iter().any(|question| {
+            let rest = id.strip_prefix(question.name());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        });
         if of_files || checked.iter().any(|(other, _)| other.id == *id) {
             return Err(at(field("id"))(FileProposalProblem::Twice(id.clone())));
         }
@@ -198,7 +198,12 @@ fn check_clarifications(
         }
         for (place, fact) in clarification.reveals.iter().enumerate() {
             if fact_of_files(fact).is_none() {
-                let problem = FileProposalProblem::Fact(format!("`{fact}` is no fact of files"));
+                let problem = if is_of_overwrite(fact) {
+                    "is a fact of an overwrite and not of a target, and no person is asked about it"
+                } else {
+                    "is no fact of files"
+                };
+                let problem = FileProposalProblem::Fact(format!("`{fact}` {problem}"));
                 return Err(at(format!("{}[{place}]", field("reveals")))(problem));
             }
         }
