@@ -56,7 +56,7 @@ fn what_is_possible_can_be_said_by_position_or_by_name() {
         let decide = |outcomes: [Value; 2], possible: Value| {
             let mut request = changed("/probes/3/outcomes", json!(outcomes));
             request["probes"][3]["possible"] = possible;
-            request["observed"] = json!([{"probe": "look", "outcome": "used"}]);
+            request["observed"] = json!([{"probe": "peek", "outcome": "used"}]);
             let case = Case::new(parse(&request).unwrap()).unwrap();
             let mut record = serde_json::to_value(case.decide(None).record()).unwrap();
             // The digest is of the words.

@@ -29,7 +29,7 @@ pub(super) fn full() -> Value {
                 {"id": "hit", "likelihood": {"temporary": 0.25, "shared": 1.0}},
                 {"id": "miss", "likelihood": {"temporary": 0.75, "impossible": 1.0}}
             ]},
-            {"id": "look", "cost": 1.0, "error_rate": 0.0, "repeatable_later": false,
+            {"id": "peek", "cost": 1.0, "error_rate": 0.0, "repeatable_later": false,
              "outcomes": [{"id": "empty"}, {"id": "used"}], "possible": [[0], [0, 1], [1]]}
         ],
         "observed": [{"probe": "scan", "outcome": "hit"}, {"probe": "list", "outcome": null}],
