@@ -35,7 +35,7 @@ mod files {
     const ACTIONS: [&str; 3] = ["delete", "overwrite", "move"];
 
     /// Attributes that are facts: name, the name of the fact, and the entity type unless it is a Bool.
-    const ATTRIBUTES: [(&str, &str, Option<&str>); 15] = [
+    const ATTRIBUTES: [(&str, &str, Option<&str>); 16] = [
         ("kind", "kind", Some("Kind")),
         ("location", "location", Some("Location")),
         ("leaves_tree", "leaves_tree", Some("Departure")),
@@ -47,6 +47,7 @@ mod files {
         ("secret", "secret", None),
         ("reversible", "reversible", None),
         ("discards", "overwrite_2_discards", None),
+        ("base", "overwrite_2_base", Some("Base")),
         ("destination_kind", "kind_2", Some("Kind")),
         ("destination_location", "location_2", Some("Location")),
         ("destination_owner", "owner_2", Some("Owner")),
@@ -157,7 +158,8 @@ mod files {
                     ),
                     None => RestrictedExpression::new_bool(value == "true"),
                 };
-                let in_context = name.starts_with("destination") || name == "discards";
+                let of_overwrite = ["discards", "base"].contains(&name);
+                let in_context = name.starts_with("destination") || of_overwrite;
                 let holder = match in_context {
                     true => &mut context,
                     false => &mut attributes,

@@ -22,7 +22,7 @@ use safecommit_gate::{
 const ACTIONS: [&str; 3] = ["delete", "overwrite", "move"];
 
 /// Name, values, whether the schema wants a Bool, and else the entity type.
-const FACTS: [(&str, &[&str], Option<&str>); 15] = [
+const FACTS: [(&str, &[&str], Option<&str>); 16] = [
     ("kind", &["file", "link"], Some("Kind")),
     ("location", &["inside", "outside"], Some("Location")),
     ("leaves_tree", &["no"], Some("Departure")),
@@ -34,6 +34,7 @@ const FACTS: [(&str, &[&str], Option<&str>); 15] = [
     ("secret", &["no"], None),
     ("reversible", &["no"], None),
     ("discards", &["yes"], None),
+    ("base", &["unknown"], Some("Base")),
     ("destination_kind", &["missing"], Some("Kind")),
     ("destination_location", &["inside"], Some("Location")),
     ("destination_owner", &["own"], Some("Owner")),
@@ -82,7 +83,8 @@ fn question(
             )),
             None => RestrictedExpression::new_bool(value == "yes"),
         };
-        let holder = if name.starts_with("destination") || name == "discards" {
+        let of_overwrite = ["discards", "base"].contains(&name);
+        let holder = if name.starts_with("destination") || of_overwrite {
             &mut context
         } else {
             &mut attributes
@@ -192,6 +194,7 @@ const ALL_VALUES: [(&str, &[&str]); 15] = [
     ("secret", &["no", "yes"]),
     ("reversible", &["no", "yes"]),
     ("discards", &["no", "yes"]),
+    ("base", &["same", "other", "unknown"]),
     (
         "destination_kind",
         &["file", "directory", "link", "mount", "missing"],

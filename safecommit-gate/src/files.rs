@@ -16,6 +16,8 @@ mod tree;
 mod walk;
 
 pub use error::FileError;
+#[cfg(target_os = "linux")]
+pub(crate) use facts::BASE;
 pub(crate) use facts::score_version;
 pub use facts::{FileSettings, PROTECTED, SECRET, file_facts, overwrite_facts};
 pub use handle::{Target, Workspace};

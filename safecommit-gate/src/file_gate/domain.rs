@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::facts::{Known, Named, OF_AUTHORITY, of_candidate, suffix};
-use super::proposal::FileRequest;
+use super::facts::{Known, Named, OF_AUTHORITY, Overwrite, of_candidate, suffix};
+use super::proposal::{Asked, FileRequest};
 use crate::domain::{Answer, Candidate, Clarifications, Domain, DomainError, Frame, OfferedProbe};
 use crate::evidence::BeliefRule;
 use crate::execute::{Content, FileAction, Probed, TargetPath};
@@ -97,7 +97,7 @@ impl<'g> FileDomain<'g> {
         request: &'g FileRequest,
     ) -> Self {
         let mut paths: Vec<TargetPath> = Vec::new();
-        for (action, _) in &request.actions {
+        for action in request.actions() {
             for path in action.paths() {
                 if !paths.contains(path) {
                     paths.push(path.clone());
@@ -117,7 +117,7 @@ impl<'g> FileDomain<'g> {
             let opened = opened.ok_or_else(|| "there is no such target".to_owned())?;
             opened.target.as_ref().map_err(ToString::to_string)
         };
-        let probed = request.actions.iter().map(|(action, _)| {
+        let probed = request.actions().map(|action| {
             if action.paths().any(|path| guarded.is_touched_by(path)) {
                 return Err("it touches what the gate itself rests on".to_owned());
             }
@@ -162,7 +162,8 @@ impl<'g> FileDomain<'g> {
         position.unwrap_or(self.targets.len())
     }
 
-    fn candidate(&self, number: usize, action: &FileAction, reward: f64) -> Candidate {
+    fn candidate(&self, number: usize, asked: &Asked) -> Candidate {
+        let action = &asked.action;
         let principal = self.settings.principal.as_str();
         let path = action.path();
         let mut description = ActionDescription::new(action.name(), principal, path.as_str())
@@ -179,7 +180,7 @@ impl<'g> FileDomain<'g> {
             }
         }
         Candidate {
-            reward,
+            reward: asked.reward,
             severity: self.settings.severity_of(action),
             refused: self.probed[number].is_err().then(|| REFUSED.to_owned()),
             ..Candidate::new(name, description)
@@ -187,21 +188,17 @@ impl<'g> FileDomain<'g> {
     }
 
     /// The overwrites, by their numbers.
-    fn overwrites(&self) -> impl Iterator<Item = (usize, &FileAction)> {
-        let actions = self.request.actions().enumerate();
-        actions.filter(|(_, action)| matches!(action, FileAction::Overwrite { .. }))
+    fn overwrites(&self) -> impl Iterator<Item = (usize, &Asked)> {
+        let actions = self.request.actions.iter().enumerate();
+        actions.filter(|(_, asked)| matches!(asked.action, FileAction::Overwrite { .. }))
     }
 
     /// What some candidate would move to a path.
     fn arriving(&self, path: &TargetPath) -> Vec<&Target> {
-        let moved = self
-            .request
-            .actions
-            .iter()
-            .filter_map(|(action, _)| match action {
-                FileAction::Move { from, to } if to == path => Some(from),
-                _ => None,
-            });
+        let moved = self.request.actions().filter_map(|action| match action {
+            FileAction::Move { from, to } if to == path => Some(from),
+            _ => None,
+        });
         let opened =
             moved.filter_map(|from| self.targets.iter().find(|opened| opened.path == *from));
         opened
@@ -232,12 +229,12 @@ impl<'g> FileDomain<'g> {
         }
         let mut probes = self.settings.probes.iter();
         if let Some(probe) = probes.find(|probe| probe.question() == FileQuestion::StagedDiff) {
-            let made_by = self.overwrites().map(|(number, action)| {
-                let name = action.candidate_name(number);
+            let made_by = self.overwrites().map(|(number, asked)| {
+                let name = asked.action.candidate_name(number);
                 let id = format!("{}-{name}", probe.question().name());
                 offered.push(offer(probe, id, |fact| of_candidate(&name, fact)));
                 MadeBy::System {
-                    target: self.position(action.path()),
+                    target: self.position(asked.action.path()),
                     overwrite: Some(number),
                     probe: probe.clone(),
                 }
@@ -289,9 +286,12 @@ impl Domain for FileDomain<'_> {
                 expects_something: expects_something(&opened.path, self.request),
             })
             .collect();
-        let overwrites = self.overwrites();
-        let overwrites: Vec<String> = overwrites
-            .map(|(number, action)| action.candidate_name(number))
+        let overwrites: Vec<Overwrite> = self
+            .overwrites()
+            .map(|(number, asked)| Overwrite {
+                name: asked.action.candidate_name(number),
+                has_base: asked.base.is_some(),
+            })
             .collect();
         let workspace = self.workspace.path().to_string_lossy();
         let known = Known::new(
@@ -308,7 +308,7 @@ impl Domain for FileDomain<'_> {
         }
         let actions = self.request.actions.iter().enumerate();
         let candidates = actions
-            .map(|(number, (action, reward))| self.candidate(number, action, *reward))
+            .map(|(number, asked)| self.candidate(number, asked))
             .collect();
         let authority = (0..self.targets.len())
             .flat_map(|target| OF_AUTHORITY.map(|fact| format!("{fact}{}", suffix(target, '_'))));
@@ -332,7 +332,7 @@ impl Domain for FileDomain<'_> {
                 probe,
             }) => {
                 let opened = &self.targets[*target];
-                let action = overwrite.and_then(|number| self.request.actions().nth(number));
+                let asked = overwrite.and_then(|number| self.request.actions.get(number));
                 let outcome = match &opened.target {
                     Ok(open) => {
                         let arriving = match probe.question() {
@@ -341,15 +341,18 @@ impl Domain for FileDomain<'_> {
                         };
                         let proposed = Proposed {
                             arriving: &arriving,
-                            content: action.and_then(FileAction::content).map(Content::bytes),
+                            content: asked
+                                .and_then(|asked| asked.action.content())
+                                .map(Content::bytes),
+                            base: asked.and_then(|asked| asked.base),
                         };
                         probe.make_with(self.workspace, open, &proposed, &opened.settings)
                     }
                     Err(error) => ProbeOutcome::of_refused_path(error.clone()),
                 };
-                match overwrite.zip(action) {
-                    Some((number, action)) => {
-                        let name = action.candidate_name(number);
+                match overwrite.zip(asked) {
+                    Some((number, asked)) => {
+                        let name = asked.action.candidate_name(number);
                         answer(&outcome, |fact| of_candidate(&name, fact))
                     }
                     None => {
@@ -386,7 +389,7 @@ fn answer(outcome: &ProbeOutcome, name: impl Fn(&str) -> String) -> Answer {
 
 /// Whether the first action that names a path acts on what is there.
 fn expects_something(path: &TargetPath, request: &FileRequest) -> bool {
-    let mut actions = request.actions.iter().map(|(action, _)| action);
+    let mut actions = request.actions();
     let first = actions.find(|action| action.paths().any(|named| named == path));
     first.is_some_and(|action| action.path() == path && !matches!(action, FileAction::Write { .. }))
 }

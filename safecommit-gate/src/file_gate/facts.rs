@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::evidence::{About, BeliefRule, EvidenceSet, Trust, is_possible};
 use crate::execute::TargetPath;
 use crate::fact::{Fact, FactError, Facts};
-use crate::files::{file_facts, overwrite_facts};
+use crate::files::{BASE, file_facts, overwrite_facts};
 use crate::score::Terms;
 use crate::support::{Belief, BeliefError, Impossible};
 
@@ -17,6 +17,14 @@ pub(super) const OF_AUTHORITY: [&str; 3] = ["owner", "protected", "secret"];
 pub(super) struct Named {
     pub(super) path: TargetPath,
     pub(super) expects_something: bool,
+}
+
+/// An overwrite, by the name of its candidate.
+#[derive(Clone, Debug)]
+pub(super) struct Overwrite {
+    pub(super) name: String,
+    /// Whether it says what its content was made from.
+    pub(super) has_base: bool,
 }
 
 /// The facts of some targets and overwrites, with what the evidence says of each.
@@ -78,11 +86,10 @@ fn hazards(fact: &str) -> &'static [&'static str] {
 }
 
 impl Known {
-    /// What `evidence` says of the targets at `now`; nothing of the overwrites, which are given by the names of their
-    /// candidates.
+    /// What `evidence` says of the targets at `now`; of the overwrites it says nothing.
     pub(super) fn new(
         targets: &[Named],
-        overwrites: &[String],
+        overwrites: &[Overwrite],
         workspace: &str,
         evidence: &EvidenceSet,
         rule: &BeliefRule,
@@ -122,15 +129,24 @@ impl Known {
                 facts.push(fact);
             }
         }
-        for candidate in overwrites {
+        for overwrite in overwrites {
             for fact in overwrite_facts()?.as_slice() {
                 let values = || fact.values().iter().map(String::as_str);
-                let fact = Fact::new(of_candidate(candidate, fact.name()), values())?;
+                let named = Fact::new(of_candidate(&overwrite.name, fact.name()), values())?;
                 // Evidence names targets, not candidates. And as a rule new content drops something of the old, so that no
                 // value is the strange one.
                 let alike = values().map(|value| (value, Terms::NONE));
-                known.beliefs.push(Belief::new(&fact, alike)?);
-                facts.push(fact);
+                let mut belief = Belief::new(&named, alike)?;
+                if fact.name() == BASE {
+                    belief = match overwrite.has_base {
+                        true => belief.excluded("unknown", "it says what it was made from")?,
+                        false => {
+                            belief.only(["unknown"], "it does not say what it was made from")?
+                        }
+                    };
+                }
+                known.beliefs.push(belief);
+                facts.push(named);
             }
         }
         known.facts = Facts::new(facts)?;

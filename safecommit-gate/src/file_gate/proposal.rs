@@ -6,6 +6,7 @@ mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use safecommit_conformal::Digest;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -70,6 +71,10 @@ pub struct FileCandidate {
     /// Of an overwrite or write: the content, as text.
     #[serde(default)]
     pub content: Option<String>,
+    /// Of an overwrite: the SHA-256 of the content that the new one was made from, in hexadecimal. Who gives that of what
+    /// is there has seen it, however old the memory is.
+    #[serde(default)]
+    pub base: Option<Digest>,
     /// What succeeding is worth.
     #[serde(default)]
     pub reward: f64,
@@ -131,7 +136,7 @@ pub struct ClarificationAnswer {
 pub struct FileRequest {
     pub(super) decision: String,
     pub(super) tool: String,
-    pub(super) actions: Vec<(FileAction, f64)>,
+    pub(super) actions: Vec<Asked>,
     pub(super) clarifications: Vec<(Clarification, TargetPath)>,
     pub(super) answers: Vec<ClarificationAnswer>,
     pub(super) uses: Vec<String>,
@@ -140,6 +145,16 @@ pub struct FileRequest {
     pub(super) of_host: BTreeSet<String>,
     pub(super) authority_missing: bool,
     pub(super) fresh_evidence_expected: bool,
+}
+
+/// A checked candidate.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) action: FileAction,
+    /// What succeeding is worth.
+    pub(super) reward: f64,
+    /// The digest of what its content was made from, if it says so.
+    pub(super) base: Option<Digest>,
 }
 
 /// A proposal that cannot be decided, with the field at fault.
@@ -275,7 +290,7 @@ impl FileRequest {
 
     /// The candidate actions.
     pub fn actions(&self) -> impl Iterator<Item = &FileAction> {
-        self.actions.iter().map(|(action, _)| action)
+        self.actions.iter().map(|asked| &asked.action)
     }
 
     /// The questions to persons.

@@ -60,6 +60,7 @@ pub fn file_facts() -> Result<Facts, FactError> {
 /// | fact | values | meaning |
 /// |---|---|---|
 /// | `discards` | `true`, `false` | whether some line that stands at the target is not kept: all stay but for lines put in at one place |
+/// | `base` | `same`, `other`, `unknown` | whether the new content was made from what stands at the target, if it says from what |
 ///
 /// ```
 /// let facts = safecommit_gate::overwrite_facts()?;
@@ -69,10 +70,17 @@ pub fn file_facts() -> Result<Facts, FactError> {
 ///
 /// # Errors
 ///
-/// None: the name is an identifier.
+/// None: the names are identifiers that differ.
 pub fn overwrite_facts() -> Result<Facts, FactError> {
-    Facts::new([Fact::new("discards", TRUTH.iter().copied())?])
+    Facts::new([
+        Fact::new(DISCARDS, TRUTH.iter().copied())?,
+        Fact::new(BASE, ["same", "other", "unknown"])?,
+    ])
 }
+
+pub(super) const DISCARDS: &str = "discards";
+
+pub(crate) const BASE: &str = "base";
 
 const TRUTH: &[&str] = &["false", "true"];
 

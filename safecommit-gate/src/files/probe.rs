@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::copies::copy_facts;
 use super::error::FileError;
-use super::facts::FileSettings;
+use safecommit_conformal::Digest;
+
+use super::facts::{BASE, DISCARDS, FileSettings};
 use super::handle::{Target, Workspace};
 use super::tree::{self, Found};
 use super::{age, git, staged};
@@ -32,8 +34,8 @@ pub enum FileQuestion {
     Patterns,
     /// Whether a staged move could be made: `reversible`.
     DryRun,
-    /// Whether new content keeps what is there: `discards`. It is asked of an overwrite, not of a target alone
-    /// ([`FileProbe::make_for_overwrite`]).
+    /// Whether new content keeps what is there, and was made from it: `discards`, `base`. It is asked of an overwrite, not
+    /// of a target alone ([`FileProbe::make_for_overwrite`]).
     StagedDiff,
 }
 
@@ -84,6 +86,8 @@ pub(crate) struct Proposed<'p> {
     pub(crate) arriving: &'p [&'p Target],
     /// The content that would be there instead.
     pub(crate) content: Option<&'p [u8]>,
+    /// The digest of what that was made from, if known.
+    pub(crate) base: Option<Digest>,
 }
 
 /// A cost, timeout or error rate that a probe cannot have.
@@ -155,7 +159,7 @@ impl FileQuestion {
             Self::Age => &["changed_since_memory"],
             Self::Patterns => &["protected", "secret"],
             Self::DryRun => &["reversible"],
-            Self::StagedDiff => &["discards"],
+            Self::StagedDiff => &[DISCARDS, BASE],
         }
     }
 
@@ -256,10 +260,11 @@ impl FileProbe {
         self.make_with(workspace, target, &Proposed::default(), settings)
     }
 
-    /// The same before an overwrite of the target with this content: what [`FileQuestion::StagedDiff`] is about, which finds
-    /// nothing without one.
+    /// The same before an overwrite of the target with this content, which was made from content with the digest `base`, if
+    /// that is known: what [`FileQuestion::StagedDiff`] is about, which finds nothing without content.
     ///
     /// ```
+    /// use safecommit_conformal::Digest;
     /// use safecommit_gate::{FileProbe, FileQuestion, FileSettings, Workspace};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -269,9 +274,12 @@ impl FileProbe {
     /// let (target, settings) = (workspace.target("list")?, FileSettings::new()?);
     ///
     /// let probe = FileProbe::new(FileQuestion::StagedDiff);
-    /// let found = |content: &[u8]| probe.make_for_overwrite(&workspace, &target, content, &settings).to_string();
-    /// assert_eq!(found(b"one\ntwo\nthree\n"), "discards=false");
-    /// assert_eq!(found(b"one\nthree\n"), "discards=true");
+    /// let seen = Digest::of_bytes(b"one\ntwo\n");
+    /// let found = |content: &[u8], base| {
+    ///     probe.make_for_overwrite(&workspace, &target, content, base, &settings).to_string()
+    /// };
+    /// assert_eq!(found(b"one\ntwo\nthree\n", None), "discards=false base=unknown");
+    /// assert_eq!(found(b"one\nthree\n", Some(seen)), "discards=true base=same");
     /// # Ok(())
     /// # }
     /// ```
@@ -281,10 +289,12 @@ impl FileProbe {
         workspace: &Workspace,
         target: &Target,
         content: &[u8],
+        base: Option<Digest>,
         settings: &FileSettings,
     ) -> ProbeOutcome {
         let proposed = Proposed {
             content: Some(content),
+            base,
             ..Proposed::default()
         };
         self.make_with(workspace, target, &proposed, settings)
@@ -312,7 +322,7 @@ impl FileProbe {
                 tree::pattern_facts(workspace, target, proposed.arriving, settings, &limits)
             }
             FileQuestion::DryRun => staged::dry_run_facts(workspace, target, settings),
-            FileQuestion::StagedDiff => staged::staged_facts(target, proposed.content, &limits),
+            FileQuestion::StagedDiff => staged::staged_facts(target, proposed, &limits),
         })
     }
 }

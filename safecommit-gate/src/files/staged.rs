@@ -6,9 +6,10 @@ use rustix::io::Errno;
 use safecommit_conformal::Digest;
 
 use super::error::FileError;
-use super::facts::FileSettings;
+use super::facts::{BASE, DISCARDS, FileSettings};
 use super::handle::{Target, Workspace};
 use super::identity::read_file;
+use super::probe::Proposed;
 use super::status::Kind;
 use super::tree::{Found, status_of_parent, truth};
 use super::walk::{Entry, Limits};
@@ -122,26 +123,33 @@ fn lines(content: &[u8]) -> Vec<&[u8]> {
 }
 
 /// `discards`: whether a line of what is there would go if this content were put in its place. Of nothing, and of an empty
-/// file, nothing goes.
+/// file, nothing goes. `base`: whether it was made from what is there, if it says from what.
 pub(crate) fn staged_facts(
     target: &Target,
-    content: Option<&[u8]>,
+    proposed: &Proposed<'_>,
     limits: &Limits,
 ) -> Result<Found, FileError> {
-    let Some(content) = content else {
+    let Some(content) = proposed.content else {
         return Ok(Vec::new());
     };
-    let length = content.len() as u64;
-    // What is longer than all that is to be there cannot stay as a whole, so nothing of it has to be read.
-    let is_longer = target
-        .status()?
-        .is_some_and(|status| status.kind == Kind::File && status.size > length);
-    let limits = Limits {
-        bytes: limits.bytes.min(length),
-        ..*limits
+    let found = |discards, base| vec![(DISCARDS, truth(discards)), (BASE, base)];
+    let mut limits = *limits;
+    if proposed.base.is_none() {
+        // What is longer than all that is to be there cannot stay as a whole, so nothing of it has to be read.
+        let length = content.len() as u64;
+        let status = target.status()?;
+        if status.is_some_and(|status| status.kind == Kind::File && status.size > length) {
+            return Ok(found(true, "unknown"));
+        }
+        limits.bytes = limits.bytes.min(length);
+    }
+    let staged = target.staged_diff(content, &limits)?;
+    let base = match proposed.base {
+        None => "unknown",
+        base if base == staged.before => "same",
+        Some(_) => "other",
     };
-    let discards = is_longer || target.staged_diff(content, &limits)?.discards;
-    Ok(vec![("discards", truth(discards))])
+    Ok(found(staged.discards, base))
 }
 
 /// `reversible`: a file, directory or link that this process may move from where it is, or nothing. A move within a file

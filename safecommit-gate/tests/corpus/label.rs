@@ -29,7 +29,8 @@ pub(crate) enum Harm {
     Secret,
     /// Something was in the way, and is gone.
     InTheWay,
-    /// Content that was not there when the memory was made is gone; of an overwritten file, a line.
+    /// What was changed since the memory was made is undone: content that came is gone, or, of an overwritten file, a line
+    /// that came is gone or one that went is back.
     Newer,
     /// Content is gone that stands nowhere else, and cannot be put back.
     Lost,
@@ -176,7 +177,9 @@ impl Look<'_> {
             Act::Write(..) => harms.push(Harm::InTheWay),
             // What is moved is not lost where it was.
             Act::Move(from, _) if !path.starts_with(plainly(from)) => harms.push(Harm::InTheWay),
-            Act::Overwrite(..) if is_newer && self.drops_newer(path, old) => {
+            // Whoever has read what is there knows what becomes of it.
+            Act::Revise(_, _, seen) if old.what == What::File(seen.clone().into_bytes()) => {}
+            Act::Overwrite(..) | Act::Revise(..) if is_newer && self.undoes(path, old) => {
                 harms.push(Harm::Newer);
             }
             Act::Delete(_) if !self.kept => {
@@ -187,26 +190,26 @@ impl Look<'_> {
                     harms.push(Harm::Lost);
                 }
             }
-            Act::Move(..) | Act::Overwrite(..) | Act::Delete(_) => {}
+            Act::Move(..) | Act::Overwrite(..) | Act::Revise(..) | Act::Delete(_) => {}
         }
         harms
     }
 
-    /// Whether some line that was not known is there less often than before, wherever in the file; anything that is no file
-    /// is one such line.
-    fn drops_newer(&self, path: &Path, old: &Entry) -> bool {
+    /// Whether some line that came since is there less often than before, wherever in the file, or one that went since more
+    /// often; anything that is no file is a line that came.
+    fn undoes(&self, path: &Path, old: &Entry) -> bool {
         let What::File(old) = &old.what else {
             return true;
         };
-        let in_file = |snapshot: &Snapshot, line: &[u8]| match snapshot.get(path).map(|it| &it.what)
-        {
-            Some(What::File(content)) => times(content, line),
-            _ => 0,
+        let content = |snapshot: &Snapshot| match snapshot.get(path).map(|it| &it.what) {
+            Some(What::File(content)) => content.clone(),
+            _ => Vec::new(),
         };
-        let mut lines = lines(old);
-        lines.any(|line| {
-            let before = times(old, line);
-            before > in_file(self.known, line) && before > in_file(self.after, line)
+        let (known, new) = (content(self.known), content(self.after));
+        let mut all = lines(old).chain(lines(&known));
+        all.any(|line| {
+            let [known, old, new] = [&known, old, &new].map(|content| times(content, line));
+            old > known && old > new || old < known && old < new
         })
     }
 

@@ -1,5 +1,6 @@
 //! What a scene is made of, as data: it is the same on every machine, and can be built as often as one likes.
 
+use safecommit_conformal::Digest;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -81,6 +82,8 @@ pub(crate) enum Step {
 pub(crate) enum Act {
     Delete(String),
     Overwrite(String, String),
+    /// An overwrite that says from what it was made.
+    Revise(String, String, String),
     Move(String, String),
     Write(String, String),
 }
@@ -197,7 +200,7 @@ impl Plan {
         let id = ["m1", "m2", "m3"][self.actions.len()];
         let (attribute, value) = match act {
             Act::Delete(_) | Act::Move(..) => ("disposable", "yes"),
-            Act::Overwrite(..) => ("content", "read"),
+            Act::Overwrite(..) | Act::Revise(..) => ("content", "read"),
             Act::Write(..) => ("kind", "missing"),
         };
         let memory = Record::memory(id, act.path(), attribute, value);
@@ -264,6 +267,7 @@ impl Act {
         match self {
             Self::Delete(path)
             | Self::Overwrite(path, _)
+            | Self::Revise(path, ..)
             | Self::Move(path, _)
             | Self::Write(path, _) => path,
         }
@@ -283,6 +287,10 @@ impl Act {
             Self::Delete(_) => json!({"action": "delete", "path": path}),
             Self::Overwrite(_, content) => {
                 json!({"action": "overwrite", "path": path, "content": content})
+            }
+            Self::Revise(_, content, seen) => {
+                let base = Digest::of_bytes(seen.as_bytes());
+                json!({"action": "overwrite", "path": path, "content": content, "base": base})
             }
             Self::Move(_, to) => json!({"action": "move", "path": path, "to": in_workspace(to)}),
             Self::Write(_, content) => json!({"action": "write", "path": path, "content": content}),

@@ -14,7 +14,7 @@ use crate::plan::{Act, in_workspace};
 use crate::run::{Outcome, Report, run_corpus};
 use crate::scene::Scene;
 use crate::tools::{Reading, execute};
-use crate::truth::{Found, discards, probe};
+use crate::truth::{Found, of_overwrite, probe};
 
 /// Facts of a target and an overwrite, and those of a destination that policies read.
 fn facts() -> Facts {
@@ -58,7 +58,7 @@ fn is_safe(scene: &Scene, act: &Act, request: &Value) -> bool {
     let path = in_workspace(act.path());
     let name = match act {
         Act::Delete(_) => "delete",
-        Act::Overwrite(..) => "overwrite",
+        Act::Overwrite(..) | Act::Revise(..) => "overwrite",
         Act::Move(..) => "move",
         Act::Write(..) => "write",
     };
@@ -72,11 +72,13 @@ fn is_safe(scene: &Scene, act: &Act, request: &Value) -> bool {
         return false;
     }
     let of_overwrite = match act {
-        Act::Overwrite(_, content) => discards(scene, &path, content),
-        // Nothing reads it.
-        _ => Some("true"),
+        Act::Overwrite(..) | Act::Revise(..) => of_overwrite(scene, act),
+        // Nothing reads them.
+        _ => [("discards", "true"), ("base", "unknown")]
+            .map(|(fact, value)| (fact.to_owned(), value))
+            .to_vec(),
     };
-    found.extend(of_overwrite.map(|value| ("discards".to_owned(), value)));
+    found.extend(of_overwrite);
     let action = ActionDescription::new(name, "agent", path.clone()).with("path", path);
     let facts = facts();
     let found: Found = match act {

@@ -201,7 +201,7 @@ fn is_there(act: &Act, before: &Snapshot, after: &Snapshot) -> bool {
     let at = |path: &str| after.get(Path::new(path));
     match act {
         Act::Delete(path) => at(path).is_none(),
-        Act::Overwrite(path, content) => {
+        Act::Overwrite(path, content) | Act::Revise(path, content, _) => {
             let old = before.get(Path::new(path));
             let new = at(path);
             let is_new =

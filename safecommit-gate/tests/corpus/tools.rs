@@ -60,9 +60,9 @@ pub(crate) fn execute(act: &Act, reading: Reading, scene: &Scene) -> io::Result<
                 Reading::Plain | Reading::Into => remove(&path),
             }
         }
-        Act::Overwrite(path, content) | Act::Write(path, content) => {
-            fs::write(scene.path(path), content)
-        }
+        Act::Overwrite(path, content)
+        | Act::Revise(path, content, _)
+        | Act::Write(path, content) => fs::write(scene.path(path), content),
         Act::Move(from, to) => {
             let (from, mut to) = (scene.path(from), scene.path(to));
             if reading == Reading::Into {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
+use safecommit_conformal::Digest;
 use safecommit_gate::audit::Label;
 use safecommit_gate::{FileProbe, FileQuestion, FileSettings, ProbeOutcome, Workspace};
 use serde_json::Value;
@@ -38,15 +39,28 @@ pub(crate) fn probe(scene: &Scene, path: &str, request: &Value) -> Found {
     found
 }
 
-/// Whether an overwrite drops something of what is there; `None` if that cannot be found out.
-pub(crate) fn discards(scene: &Scene, path: &str, content: &str) -> Option<&'static str> {
+/// What its content has to do with what is there, of an overwrite; nothing of anything else.
+pub(crate) fn of_overwrite(scene: &Scene, act: &Act) -> Found {
+    let (path, content, seen) = match act {
+        Act::Overwrite(path, content) => (path, content, None),
+        Act::Revise(path, content, seen) => (path, content, Some(seen)),
+        _ => return Found::new(),
+    };
     let workspace = Workspace::open(scene.workspace()).unwrap();
-    let target = workspace.target(path).ok()?;
+    let Ok(target) = workspace.target(&in_workspace(path)) else {
+        return Found::new();
+    };
     let probe = FileProbe::new(FileQuestion::StagedDiff);
     let settings = FileSettings::new().unwrap();
-    match probe.make_for_overwrite(&workspace, &target, content.as_bytes(), &settings) {
-        ProbeOutcome::Found(found) => Some(found[0].1),
-        _ => None,
+    let base = seen.map(|seen| Digest::of_bytes(seen.as_bytes()));
+    match probe.make_for_overwrite(&workspace, &target, content.as_bytes(), base, &settings) {
+        ProbeOutcome::Found(found) => {
+            let found = found.into_iter();
+            found
+                .map(|(fact, value)| (fact.to_owned(), value))
+                .collect()
+        }
+        _ => Found::new(),
     }
 }
 
@@ -102,10 +116,8 @@ pub(crate) fn label(scene: &Scene, request: &Value) -> Label {
         }
     }
     for (number, (act, _)) in (1..).zip(&scene.plan().actions) {
-        if let Act::Overwrite(path, content) = act
-            && let Some(value) = discards(scene, &in_workspace(path), content)
-        {
-            facts.insert(format!("overwrite_{number}_discards"), value.to_owned());
+        for (fact, value) in of_overwrite(scene, act) {
+            facts.insert(format!("overwrite_{number}_{fact}"), value.to_owned());
         }
     }
     Label {

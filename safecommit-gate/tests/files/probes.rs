@@ -31,7 +31,7 @@ fn every_question_reveals_declared_facts_and_no_two_the_same() {
         let target = workspace.target(path).unwrap();
         for question in FileQuestion::ALL {
             let probe = FileProbe::new(question);
-            let outcome = probe.make_for_overwrite(&workspace, &target, b"x", &settings);
+            let outcome = probe.make_for_overwrite(&workspace, &target, b"x", None, &settings);
             let ProbeOutcome::Found(found) = outcome else {
                 panic!("{question:?}: {outcome}")
             };

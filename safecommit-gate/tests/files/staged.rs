@@ -7,18 +7,28 @@ use std::path::Path;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use safecommit_conformal::Digest;
 use safecommit_gate::{FileError, FileProbe, FileQuestion, Limits, ProbeOutcome, Workspace};
 
 use crate::support::settings;
 
-/// What the probe says of an overwrite.
-fn ask(root: &Path, path: &str, content: &str) -> String {
+/// What the probe says of an overwrite, which was made from this, if it says so.
+fn ask_about(root: &Path, path: &str, content: &str, base: Option<&str>) -> String {
     let workspace = Workspace::open(root).unwrap();
     let target = workspace.target(path).unwrap();
     let probe = FileProbe::new(FileQuestion::StagedDiff);
-    let outcome = probe.make_for_overwrite(&workspace, &target, content.as_bytes(), &settings());
+    let (content, base) = (content.as_bytes(), base.map(str::as_bytes));
+    let base = base.map(Digest::of_bytes);
+    let outcome = probe.make_for_overwrite(&workspace, &target, content, base, &settings());
     outcome.to_string()
 }
+
+/// What it says of an overwrite that does not say what it was made from.
+fn ask(root: &Path, path: &str, content: &str) -> String {
+    ask_about(root, path, content, None)
+}
+
+const UNKNOWN: &str = " base=unknown";
 
 #[test]
 fn a_staged_diff_says_which_lines_would_change() {
@@ -52,7 +62,7 @@ fn a_line_goes_unless_it_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let discards = |old: &str, new: &str| {
         fs::write(folder.path().join("x"), old).unwrap();
-        ask(folder.path(), "x", new) == "discards=true"
+        ask(folder.path(), "x", new) == format!("discards=true{UNKNOWN}")
     };
     for (old, new) in [
         ("a\nb\n", "a\nb\n"),
@@ -90,12 +100,38 @@ fn a_line_goes_unless_it_stays_as_it_is() {
 }
 
 #[test]
+fn content_was_made_from_what_is_there_or_from_something_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::write(root.join("x"), "a\nb\n").unwrap();
+    let base = |content: &str, base: &str| ask_about(root, "x", content, Some(base));
+    assert_eq!(base("a\nc\n", "a\nb\n"), "discards=true base=same");
+    assert_eq!(base("a\nb\nc\n", "a\nb\n"), "discards=false base=same");
+    // Shorter than what is there, which is read all the same.
+    assert_eq!(base("", "a\nb\n"), "discards=true base=same");
+    for other in ["", "a\nb", "a\nb\nc\n", "A\nb\n"] {
+        assert_eq!(base("a\nb\nc\n", other), "discards=false base=other");
+        assert_eq!(base("a\n", other), "discards=true base=other");
+    }
+    // Nothing is not the same as an empty file.
+    assert_eq!(
+        ask_about(root, "none", "a\n", Some("")),
+        "discards=false base=other"
+    );
+    fs::write(root.join("empty"), "").unwrap();
+    assert_eq!(
+        ask_about(root, "empty", "a\n", Some("")),
+        "discards=false base=same"
+    );
+}
+
+#[test]
 fn of_what_is_not_there_nothing_goes_and_what_is_no_file_is_not_read() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::create_dir(root.join("dir")).unwrap();
     symlink("x", root.join("link")).unwrap();
-    assert_eq!(ask(root, "none", "a\n"), "discards=false");
+    assert_eq!(ask(root, "none", "a\n"), format!("discards=false{UNKNOWN}"));
     assert_eq!(ask(root, "dir", ""), "failed: `dir` is no file");
     assert_eq!(ask(root, "link", ""), "failed: `link` is or passes a link");
     let workspace = Workspace::open(root).unwrap();
@@ -112,7 +148,10 @@ fn no_more_is_read_than_is_to_be_written_and_a_limit_removes_nothing() {
     // Nobody could read this in any time, but that its size says enough.
     let huge = fs::File::create(folder.path().join("huge")).unwrap();
     huge.set_len(1 << 40).unwrap();
-    assert_eq!(ask(folder.path(), "huge", "a\n"), "discards=true");
+    assert_eq!(
+        ask(folder.path(), "huge", "a\n"),
+        format!("discards=true{UNKNOWN}")
+    );
 
     fs::write(folder.path().join("x"), "a\nb\n").unwrap();
     let workspace = Workspace::open(folder.path()).unwrap();
@@ -120,7 +159,7 @@ fn no_more_is_read_than_is_to_be_written_and_a_limit_removes_nothing() {
     let probe = FileProbe::new(FileQuestion::StagedDiff);
     let mut few = settings();
     few.limits.bytes = 3;
-    let outcome = probe.make_for_overwrite(&workspace, &target, b"a\nb\nc\n", &few);
+    let outcome = probe.make_for_overwrite(&workspace, &target, b"a\nb\nc\n", None, &few);
     assert!(
         matches!(
             outcome,
@@ -130,7 +169,7 @@ fn no_more_is_read_than_is_to_be_written_and_a_limit_removes_nothing() {
     );
     assert!(outcome.leaves("discards", "true") && outcome.leaves("discards", "false"));
     let hasty = probe.with(1.0, Duration::from_nanos(1), 0.0).unwrap();
-    let outcome = hasty.make_for_overwrite(&workspace, &target, b"a\nb\nc\n", &settings());
+    let outcome = hasty.make_for_overwrite(&workspace, &target, b"a\nb\nc\n", None, &settings());
     assert_eq!(outcome, ProbeOutcome::TimedOut);
 }
 
@@ -159,10 +198,11 @@ fn a_file_that_grows_while_it_is_read_is_never_read_half() {
             let mut last = false;
             while !last {
                 last = writer.is_finished();
-                match probe.make_for_overwrite(&workspace, &target, whole.as_bytes(), &settings()) {
+                let whole = whole.as_bytes();
+                match probe.make_for_overwrite(&workspace, &target, whole, None, &settings()) {
                     ProbeOutcome::Failed(FileError::Changed(_)) => failed += 1,
                     outcome => {
-                        assert_eq!(outcome.to_string(), "discards=false");
+                        assert_eq!(outcome.to_string(), format!("discards=false{UNKNOWN}"));
                         found += 1;
                     }
                 }
@@ -217,7 +257,7 @@ proptest! {
         for new in [new, inserted] {
             let found = ask(folder.path(), "x", &new);
             let kept = is_kept(&old, &new);
-            prop_assert_eq!(found, format!("discards={}", !kept), "{:?} {:?}", old, new);
+            prop_assert_eq!(found, format!("discards={}{UNKNOWN}", !kept), "{:?} {:?}", old, new);
             if kept {
                 // Every byte is there in its order, and every line as often as before.
                 let mut bytes = new.bytes();

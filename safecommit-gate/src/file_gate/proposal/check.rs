@@ -1,7 +1,7 @@
 //! From a proposal as it is written to a request.
 
 use super::{
-    Clarification, ClarificationAnswer, FileActionName, FileCandidate, FileProposal,
+    Asked, Clarification, ClarificationAnswer, FileActionName, FileCandidate, FileProposal,
     FileProposalError, FileProposalProblem, FileRequest,
 };
 use crate::evidence::{EvidenceRecord, EvidenceSet, MAX_LABEL_BYTES, SourceKind};
@@ -103,7 +103,7 @@ impl FileProposal {
 }
 
 impl FileCandidate {
-    fn check(&self, path: &str) -> Checked<(FileAction, f64)> {
+    fn check(&self, path: &str) -> Checked<Asked> {
         let name = self.action.name();
         let field = |field: &str| format!("{path}.{field}");
         let target = |text: &str, of: &str| TargetPath::new(text).map_err(at(field(of)));
@@ -137,6 +137,8 @@ impl FileCandidate {
         );
         foreign(self.to.is_some() && !is_move, "to")?;
         foreign(self.content.is_some() && !has_content, "content")?;
+        let is_overwrite = self.action == FileActionName::Overwrite;
+        foreign(self.base.is_some() && !is_overwrite, "base")?;
         let content = || {
             let text = self.content.as_ref().ok_or_else(|| needs("content"))?;
             Ok(Content::new(text.as_bytes()))
@@ -161,13 +163,17 @@ impl FileCandidate {
             }
         };
         action.check().map_err(at(field("to")))?;
-        Ok((action, self.reward))
+        Ok(Asked {
+            action,
+            reward: self.reward,
+            base: self.base,
+        })
     }
 }
 
 fn check_clarifications(
     asked: Vec<Clarification>,
-    actions: &[(FileAction, f64)],
+    actions: &[Asked],
 ) -> Checked<Vec<(Clarification, TargetPath)>> {
     let mut checked: Vec<(Clarification, TargetPath)> = Vec::with_capacity(asked.len());
     for (number, clarification) in asked.into_iter().enumerate() {
@@ -187,7 +193,7 @@ fn check_clarifications(
         let path = TargetPath::new(&clarification.path).map_err(at(field("path")))?;
         if !actions
             .iter()
-            .any(|(action, _)| action.paths().any(|of_action| *of_action == path))
+            .any(|asked| asked.action.paths().any(|of_action| *of_action == path))
         {
             return Err(at(field("path"))(FileProposalProblem::NoTarget(
                 path.to_string(),

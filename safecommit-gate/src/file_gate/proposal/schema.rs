@@ -27,7 +27,15 @@ pub(super) fn what_each_action_has() -> Value {
             "else": {"properties": {field: {"type": "null"}}}
         })
     };
-    json!([has("to", &[Move]), has("content", &[Overwrite, Write])])
+    let only_overwrites_have_a_base = json!({
+        "if": {"properties": {"action": {"not": {"const": Overwrite.name()}}}},
+        "then": {"properties": {"base": {"type": "null"}}}
+    });
+    json!([
+        has("to", &[Move]),
+        has("content", &[Overwrite, Write]),
+        only_overwrites_have_a_base
+    ])
 }
 
 /// Names of facts of files, at least one.
