@@ -319,6 +319,12 @@ impl Decision {
         &self.record
     }
 
+    /// The record, and the certificate of a commit.
+    #[must_use]
+    pub fn into_parts(self) -> (DecisionRecord, Option<Certificate>) {
+        (self.record, self.certificate)
+    }
+
     /// The certificate of a commit.
     #[must_use]
     pub fn into_certificate(self) -> Option<Certificate> {

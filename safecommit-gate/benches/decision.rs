@@ -138,7 +138,7 @@ mod files {
     }
 
     /// The plain calls: each action in each world, with everything that any policy could read.
-    fn questions(facts: &Facts, worlds: &[&Assignment]) -> Fallible<Vec<(Request, Entities)>> {
+    fn questions(facts: &Facts, worlds: &[Assignment]) -> Fallible<Vec<(Request, Entities)>> {
         let schema: Schema = FILE_SCHEMA.text.parse()?;
         let actions = schema.action_entities()?;
         let pairs = worlds
@@ -212,11 +212,8 @@ mod files {
         let frame = scene.domain().frame(scene.now)?;
         let map = scene.bind(&frame)?;
         let found = regions(&map, &frame)?;
-        let worlds: Vec<&Assignment> = found
-            .as_slice()
-            .iter()
-            .map(|region| region.best())
-            .collect();
+        let regions_found = found.as_slice().iter();
+        let worlds: Vec<Assignment> = regions_found.map(|region| region.best()).collect();
         let decided = scene.decide()?;
         let record = decided.record();
         let (request, observed) = (decided.case().request(), &record.observed);

@@ -51,7 +51,7 @@ fn probes(criterion: &mut Criterion) {
             _ => &target,
         };
         group.bench_function(question.name(), |bench| {
-            bench.iter(|| probe.make_for_overwrite(&workspace, target, b"0\n1\n", &settings));
+            bench.iter(|| probe.make_for_overwrite(&workspace, target, b"0\n1\n", None, &settings));
         });
     }
     group.bench_function("identity", |bench| {

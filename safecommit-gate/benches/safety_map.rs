@@ -182,7 +182,7 @@ fn compare(criterion: &mut Criterion) -> Fallible<()> {
 }
 
 /// Every value that the schema declares for the target, the overwrite and the destination.
-const ALL_VALUES: [(&str, &[&str]); 15] = [
+const ALL_VALUES: [(&str, &[&str]); 16] = [
     ("kind", &["file", "directory", "link", "mount", "missing"]),
     ("location", &["inside", "outside"]),
     ("leaves_tree", &["no", "link", "mount"]),

@@ -34,7 +34,7 @@ impl Decided {
         failed: Vec<(String, String)>,
     ) -> Self {
         let (record, certificate) = match outcome {
-            Outcome::Decision(decision) => (decision.record().clone(), decision.into_certificate()),
+            Outcome::Decision(decision) => decision.into_parts(),
             Outcome::Record(record) => (record, None),
         };
         Self {

@@ -15,6 +15,9 @@ pub const UNEXPECTED: &str = "unexpected";
 /// Why a candidate is safe in no world that was left out for the sake of better ones.
 const TOO_MANY: &str = "with the others there are too many worlds to look at it";
 
+/// As long as the description of a world usually is, in bytes.
+const DESCRIPTION: usize = 256;
+
 /// The most outcomes that a probe may have.
 pub(super) const MAX_OUTCOMES: usize = 4096;
 
@@ -39,7 +42,7 @@ pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<
     let mut worlds: Vec<WorldProposal> = Vec::with_capacity(regions.as_slice().len() + 1);
     for region in regions.as_slice() {
         let mut safe = Vec::new();
-        let mut description = String::new();
+        let mut description = String::with_capacity(DESCRIPTION);
         for (at, candidate) in judged.iter().enumerate() {
             if region.is_safe(at) {
                 safe.push(id(*candidate));
@@ -219,14 +222,22 @@ impl Posed {
 
 /// The places among the combinations of all values of the combinations of those that a region admits, ascending.
 fn outcomes_in(region: &Region, positions: &[usize], facts: &[Fact]) -> Vec<u32> {
-    let mut places = vec![0];
+    let sizes = positions.iter().map(|position| region.number(*position));
+    let mut places = Vec::with_capacity(sizes.product());
+    places.push(0);
     for (&position, fact) in positions.iter().zip(facts) {
         let values = fact.values().len() as u32;
-        let longer = places.iter().flat_map(|place| {
-            let admitted = region.positions(position);
-            admitted.map(move |value| place * values + u32::from(value))
-        });
-        places = longer.collect();
+        let admitted = region.number(position);
+        let shorter = places.len();
+        places.resize(shorter * admitted, 0);
+        // From the back, where nothing is read any more that is overwritten.
+        for at in (0..shorter).rev() {
+            let place = places[at] * values;
+            let longer = places[at * admitted..].iter_mut();
+            for (longer, value) in longer.zip(region.positions(position)) {
+                *longer = place + u32::from(value);
+            }
+        }
     }
     places
 }

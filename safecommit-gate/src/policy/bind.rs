@@ -30,9 +30,16 @@ pub struct SafetyMap {
 #[derive(Debug)]
 pub(crate) struct MapAnswers {
     sizes: Vec<usize>,
-    /// By rule: the policy, the facts that it reads with how many values each has, and its answers.
-    rules: Vec<(usize, Vec<(usize, usize)>, Arc<Kept>)>,
+    rules: Vec<RuleAnswers>,
     by_action: Vec<Vec<usize>>,
+}
+
+/// The part of a [`Rule`] that its answers depend on, with the table of these.
+#[derive(Debug)]
+struct RuleAnswers {
+    policy: usize,
+    facts: Vec<(usize, usize)>,
+    kept: Arc<Kept>,
 }
 
 /// One policy for one action, or for several that it cannot tell apart.
@@ -129,8 +136,11 @@ impl SafetyMap {
     pub(crate) fn answers(&self) -> Option<MapAnswers> {
         let rules = self.rules.iter();
         let rules = rules.map(|rule| {
-            let kept = rule.kept.clone()?;
-            Some((rule.policy, rule.facts.clone(), kept))
+            Some(RuleAnswers {
+                policy: rule.policy,
+                facts: rule.facts.clone(),
+                kept: rule.kept.clone()?,
+            })
         });
         Some(MapAnswers {
             sizes: self.sizes.clone(),
@@ -141,11 +151,11 @@ impl SafetyMap {
 
     /// Whether the map has these answers.
     pub(crate) fn has_answers(&self, answers: &MapAnswers) -> bool {
-        let same = |(rule, (policy, facts, kept)): (&Rule, &(usize, Vec<_>, Arc<Kept>))| {
-            let mine = rule.kept.as_ref();
-            rule.policy == *policy
-                && rule.facts == *facts
-                && mine.is_some_and(|mine| Arc::ptr_eq(mine, kept))
+        let same = |(rule, known): (&Rule, &RuleAnswers)| {
+            let kept = rule.kept.as_ref();
+            rule.policy == known.policy
+                && rule.facts == known.facts
+                && kept.is_some_and(|kept| Arc::ptr_eq(kept, &known.kept))
         };
         self.sizes == answers.sizes
             && self.by_action == answers.by_action
@@ -174,8 +184,26 @@ impl SafetyMap {
         })
     }
 
-    /// Lets Cedar check one world against the schema; all others differ from it in declared values only.
+    /// Checks principal and resource against the schema. Attributes are of their declared types by now, and those that are
+    /// required are there, so that without groups, and where names are free, nothing is left to be refused.
     fn check(
+        &self,
+        action: &ActionDescription,
+        request: &Bound,
+        attributes: &[Arc<Bindable>],
+    ) -> Result<(), BindError> {
+        let is_free = |(uid, groups): &Party| {
+            groups.is_empty() && !self.loaded.declared.is_enumerated(uid.type_name())
+        };
+        if is_free(&request.principal) && is_free(&request.resource) {
+            debug_assert!(self.let_cedar_check(action, request, attributes).is_ok());
+            return Ok(());
+        }
+        self.let_cedar_check(action, request, attributes)
+    }
+
+    /// Lets Cedar check one world against the schema; all others differ from it in declared values only.
+    fn let_cedar_check(
         &self,
         action: &ActionDescription,
         request: &Bound,

@@ -1,6 +1,6 @@
 //! The types of attributes that a schema declares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -37,9 +37,16 @@ pub(crate) enum Type {
 pub(crate) struct Declared {
     pub(crate) entities: BTreeMap<String, Attributes>,
     pub(crate) contexts: BTreeMap<String, Attributes>,
+    /// The entity types of which only some names exist.
+    enumerated: BTreeSet<String>,
 }
 
 impl Declared {
+    /// Whether only some names exist of an entity type.
+    pub(crate) fn is_enumerated(&self, name: &EntityTypeName) -> bool {
+        self.enumerated.contains(&name.to_string())
+    }
+
     /// Reads the JSON form of a schema whose types are resolved.
     pub(crate) fn read(resolved: serde_json::Value) -> Result<Self, serde_json::Error> {
         let namespaces: BTreeMap<String, RawNamespace> = serde_json::from_value(resolved)?;
@@ -56,7 +63,10 @@ impl Declared {
                 }
             }
         }
-        let mut declared = Self::default();
+        let mut declared = Self {
+            enumerated: names.enumerations.keys().cloned().collect(),
+            ..Self::default()
+        };
         for (namespace, raw) in &namespaces {
             for (name, entity) in &raw.entity_types {
                 let attributes = entity.shape.as_ref().map(|shape| names.attributes(shape));

@@ -114,6 +114,7 @@ impl SafetyMap {
         let (decided, cut, reasons) = self.split(&proposed, impossible, limit)?;
         let about = Arc::new(region::About {
             facts: facts.clone(),
+            terms: proposed.into_terms(),
             relevant,
             reasons,
         });

@@ -47,7 +47,7 @@ pub(crate) fn of_overwrite(scene: &Scene, act: &Act) -> Found {
         _ => return Found::new(),
     };
     let workspace = Workspace::open(scene.workspace()).unwrap();
-    let Ok(target) = workspace.target(&in_workspace(path)) else {
+    let Ok(target) = workspace.target(in_workspace(path)) else {
         return Found::new();
     };
     let probe = FileProbe::new(FileQuestion::StagedDiff);

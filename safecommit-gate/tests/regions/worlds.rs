@@ -98,9 +98,9 @@ fn check_region(region: &Region, regions: &Regions, worlds: &[World], evaluated:
     assert_eq!(least, Some(region.score().value()));
     let best = worlds
         .iter()
-        .find(|world| world.assignment == *region.best());
+        .find(|world| world.assignment == region.best());
     assert_eq!(best.map(|best| best.score), least);
-    assert!(region.contains(region.best()));
+    assert!(region.contains(&region.best()));
     assert_eq!(region.id(), id_of(region, regions));
     // It is a product: the values that it admits are those of its worlds.
     let product: usize = (0..regions.facts().as_slice().len())

@@ -125,9 +125,9 @@ mod tests {
     fn described(regions: &Regions) -> Vec<String> {
         let described = regions.as_slice().iter().map(|region| {
             let why: Vec<String> = region.blockers(0).map(|why| why.to_string()).collect();
-            let best = region.best().positions();
+            let best = region.best();
             let (score, id) = (region.score().value(), region.id());
-            format!("{score} {id} {best:?} {}", why.join(", "))
+            format!("{score} {id} {:?} {}", best.positions(), why.join(", "))
         });
         described.chain([format!("{:?}", regions.cut())]).collect()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use safecommit_conformal::Score;
 
-use super::split::{Decided, Stopped};
+use super::split::{Decided, Stopped, WeightedTerms};
 use crate::cube::{Cube, Values};
 use crate::fact::{Assignment, Facts};
 use crate::policy::{Blocker, Reasons};
@@ -23,7 +23,6 @@ const NAME: usize = 256;
 pub struct Region {
     cube: Cube,
     score: Score,
-    best: Assignment,
     stopped: Stopped,
     about: Arc<About>,
 }
@@ -33,13 +32,13 @@ pub struct Region {
 pub(super) struct About {
     pub(super) facts: Facts,
     pub(super) relevant: Vec<usize>,
+    pub(super) terms: WeightedTerms,
     pub(super) reasons: Reasons,
 }
 
 impl Region {
     pub(super) fn new(decided: Decided, about: &Arc<About>) -> Self {
         Self {
-            best: decided.best,
             score: decided.score,
             cube: decided.cube,
             stopped: decided.stopped,
@@ -56,8 +55,8 @@ impl Region {
     /// The least strange of its worlds; of values that are equally strange the first. It can be one with an
     /// [impossible](crate::Impossible) pair of values.
     #[must_use]
-    pub fn best(&self) -> &Assignment {
-        &self.best
+    pub fn best(&self) -> Assignment {
+        self.about.terms.best(&self.cube)
     }
 
     /// Whether an action is safe, in every world of the region; otherwise it is in none. One that there is not is not.
@@ -88,6 +87,11 @@ impl Region {
             .values(fact)
             .filter_map(move |value| declared?.values().get(usize::from(value)))
             .map(String::as_str)
+    }
+
+    /// How many values a fact has in some world of the region.
+    pub(crate) fn number(&self, fact: usize) -> usize {
+        self.cube.size(fact)
     }
 
     /// The positions of the values that a fact has in some world of the region, ascending.

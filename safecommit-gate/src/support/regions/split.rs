@@ -31,17 +31,19 @@ pub(super) type Stopped = SmallVec<[Option<SmallVec<[Reason; 2]>>; 4]>;
 pub(super) struct Decided {
     pub(super) score: Score,
     pub(super) cube: Cube,
-    pub(super) best: Assignment,
     pub(super) stopped: Stopped,
 }
 
 /// The proposed values, and what speaks against each.
 pub(super) struct Proposed<'r> {
     cube: Cube,
-    /// The weighted terms by fact and value; of values that are not proposed, nothing.
-    terms: Vec<SmallVec<[f64; 8]>>,
+    terms: WeightedTerms,
     relevant: &'r [usize],
 }
+
+/// The weighted terms by fact and value; of values that are not proposed, nothing.
+#[derive(Debug)]
+pub(super) struct WeightedTerms(Vec<SmallVec<[f64; 8]>>);
 
 /// A part that waits, in the order of score and values.
 struct Waiting {
@@ -83,7 +85,6 @@ pub(super) fn split(
             found.decided.push(Decided {
                 stopped: stopped.collect(),
                 score,
-                best: proposed.best(&part.cube),
                 cube: part.cube,
             });
             continue;
@@ -117,7 +118,6 @@ pub(super) fn of_known(
     for (cube, stopped) in &split.decided {
         regions.push(Decided {
             score: proposed.score(cube)?,
-            best: proposed.best(cube),
             cube: cube.clone(),
             stopped: stopped.clone(),
         });
@@ -169,9 +169,13 @@ impl<'r> Proposed<'r> {
         }
         Ok(Self {
             cube: Cube::new(sets),
-            terms,
+            terms: WeightedTerms(terms),
             relevant,
         })
+    }
+
+    pub(super) fn into_terms(self) -> WeightedTerms {
+        self.terms
     }
 
     /// The worlds that are proposed.
@@ -182,13 +186,16 @@ impl<'r> Proposed<'r> {
     /// The score of the least strange world. Summed in the order of the facts, so that a part never scores less than
     /// the whole.
     fn score(&self, cube: &Cube) -> Result<Score, ScoreTermError> {
-        let least = self.relevant.iter().map(|&fact| self.least(cube, fact).1);
+        let terms = &self.terms;
+        let least = self.relevant.iter().map(|&fact| terms.least(cube, fact).1);
         score(least.sum())
     }
+}
 
+impl WeightedTerms {
     /// The least strange world; of values that are equally strange the first.
-    fn best(&self, cube: &Cube) -> Assignment {
-        let facts = 0..self.terms.len();
+    pub(super) fn best(&self, cube: &Cube) -> Assignment {
+        let facts = 0..self.0.len();
         Assignment::of_positions(facts.map(|fact| self.least(cube, fact).0))
     }
 
@@ -196,7 +203,7 @@ impl<'r> Proposed<'r> {
     fn least(&self, cube: &Cube, fact: usize) -> (u8, f64) {
         let values = cube
             .values(fact)
-            .map(|value| (value, self.terms[fact][usize::from(value)]));
+            .map(|value| (value, self.0[fact][usize::from(value)]));
         let least = values.reduce(|least, other| if other.1 < least.1 { other } else { least });
         least.unwrap_or((0, 0.0))
     }
