@@ -1,5 +1,9 @@
 //! Facts with their values, and assignments of a value to each.
 
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use smallvec::SmallVec;
 
 /// Something that can change whether an action is safe, with the values that it may have.
@@ -182,6 +186,33 @@ impl Assignment {
     pub fn positions(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// Facts with their values, of which each stands once: with two values, neither is known.
+pub(crate) fn each_once<'d, D: Deserializer<'d>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    struct Once;
+
+    impl<'d> Visitor<'d> for Once {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("an object with a value for each fact")
+        }
+
+        fn visit_map<M: MapAccess<'d>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+            let mut facts = BTreeMap::new();
+            while let Some((fact, value)) = map.next_entry::<String, String>()? {
+                if facts.insert(fact.clone(), value).is_some() {
+                    return Err(M::Error::custom(format!("the fact `{fact}` stands twice")));
+                }
+            }
+            Ok(facts)
+        }
+    }
+
+    deserializer.deserialize_map(Once)
 }
 
 /// What [`is_identifier`] takes, as a pattern.

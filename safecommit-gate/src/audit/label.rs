@@ -4,14 +4,12 @@
 mod schema;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::BufRead;
 
-use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error::{AuditError, LabelError};
-use crate::fact::{FactError, is_identifier};
+use crate::fact::{FactError, each_once, is_identifier};
 use crate::lines::{LineProblem, next_line};
 
 /// The most bytes in a line of labels, its end not counted. A reader never holds more than one line.
@@ -164,29 +162,8 @@ fn problem_of(label: &Label) -> Option<String> {
     Some(format!("`true_facts`: {problem}"))
 }
 
-/// Facts of which each stands once: with two values, neither is known.
 fn facts_once<'d, D: Deserializer<'d>>(
     deserializer: D,
 ) -> Result<Option<BTreeMap<String, String>>, D::Error> {
-    struct Once;
-
-    impl<'d> Visitor<'d> for Once {
-        type Value = BTreeMap<String, String>;
-
-        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            formatter.write_str("an object with a value for each fact")
-        }
-
-        fn visit_map<M: MapAccess<'d>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-            let mut facts = BTreeMap::new();
-            while let Some((fact, value)) = map.next_entry::<String, String>()? {
-                if facts.insert(fact.clone(), value).is_some() {
-                    return Err(M::Error::custom(format!("the fact `{fact}` stands twice")));
-                }
-            }
-            Ok(facts)
-        }
-    }
-
-    deserializer.deserialize_map(Once).map(Some)
+    each_once(deserializer).map(Some)
 }

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use crate::evidence::MAX_LABEL_BYTES;
 use crate::evidence::{DerivationError, EvidenceSet, RecordJsonError};
 use crate::execute::{ActionError, FileAction, TargetPath};
+use crate::fact::each_once;
 
 /// A proposal as it is written: candidate actions on files, questions, evidence. Fields that are not declared are
 /// refused. [`FileProposal::check`] makes a [`FileRequest`] of it.
@@ -127,6 +128,7 @@ pub struct ClarificationAnswer {
     #[cfg_attr(feature = "schema", schemars(with = "TargetPath"))]
     pub path: String,
     /// The facts with their values.
+    #[serde(deserialize_with = "each_once")]
     #[cfg_attr(feature = "schema", schemars(schema_with = "schema::found"))]
     pub found: BTreeMap<String, String>,
 }
