@@ -284,11 +284,10 @@ fn answers_that_do_not_hold_are_an_error_in_their_file() {
     let twice = r#"[{"clarification": "ask", "question": "whose?", "path": "a",
         "found": {"owner": "other", "owner": "own"}}]"#;
     gate.0.write("answers.json", twice);
-    gate.ask(&asked, "--execute --answers answers.json")
-        .fails(
-            1,
-            "answers.json:2: [0].found: the fact `owner` stands twice",
-        );
+    gate.ask(&asked, "--execute --answers answers.json").fails(
+        1,
+        "answers.json:2: [0].found: the fact `owner` stands twice",
+    );
     gate.ask(&asked, "--execute --answers none.json").fails(
         1,
         "cannot read `none.json`: No such file or directory (os error 2)",
