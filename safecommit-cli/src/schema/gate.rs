@@ -83,28 +83,7 @@ fn example_proposal() -> Value {
             {"id": "whose", "question": "whose is `run/latest`?", "path": "run/latest", "reveals": ["owner"]}
         ],
         "uses": ["m1"],
-        "evidence": [
-            {
-                "id": "m1",
-                "entity": "run/latest",
-                "attribute": "kind",
-                "value": "directory",
-                "source": "memory",
-                "name": "notes.md",
-                "derived_from": ["t1"],
-                "recorded": "2026-03-01T12:05:00Z"
-            },
-            {
-                "id": "t1",
-                "entity": "run/latest",
-                "attribute": "kind",
-                "value": "directory",
-                "source": "tool",
-                "name": "ls",
-                "tool_status": "succeeded",
-                "recorded": "2026-03-01T12:00:00Z"
-            }
-        ],
+        "evidence": super::records::example_memory(),
         "authority_missing": false,
         "fresh_evidence_expected": false
     })

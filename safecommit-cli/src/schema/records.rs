@@ -46,10 +46,10 @@ pub(super) fn label() -> Result<Schema> {
     ))
 }
 
-/// Records as they are written: a memory that was made from the output of a tool, and what a policy says.
-fn example_records() -> Result<Vec<Value>> {
-    let examples = json!([
-        {
+/// A memory, and the output of a tool that it was made from.
+pub(super) fn example_memory() -> [Value; 2] {
+    [
+        json!({
             "id": "m1",
             "entity": "run/latest",
             "attribute": "kind",
@@ -58,8 +58,8 @@ fn example_records() -> Result<Vec<Value>> {
             "name": "notes.md",
             "derived_from": ["t1"],
             "recorded": "2026-03-01T12:05:00Z"
-        },
-        {
+        }),
+        json!({
             "id": "t1",
             "entity": "run/latest",
             "attribute": "kind",
@@ -69,7 +69,16 @@ fn example_records() -> Result<Vec<Value>> {
             "tool_status": "succeeded",
             "recorded": "2026-03-01T12:00:00Z",
             "observed": "2026-03-01T12:00:00Z"
-        },
+        }),
+    ]
+}
+
+/// Records as they are written: also what a policy says.
+fn example_records() -> Result<Vec<Value>> {
+    let [memory, tool] = example_memory();
+    let examples = json!([
+        memory,
+        tool,
         {
             "id": "p1",
             "entity": "run/latest",
