@@ -44,9 +44,9 @@ pub struct Asked {
     pub id: String,
     /// The group of decisions that it belongs to, for a calibration by stratum.
     pub stratum: Option<Stratum>,
-    /// Somebody with authority has to decide: a fallback is then to escalate.
+    /// Somebody with authority has to decide: a fallback is then to escalate, unless nothing is safe in any plausible world.
     pub authority_missing: bool,
-    /// Evidence is under way: a fallback is then to defer.
+    /// Evidence is under way: a fallback is then to defer, unless nothing is safe in any plausible world.
     pub fresh_evidence_expected: bool,
     /// The probability that the true world is not among the proposed ones, if known, in [0, 1].
     pub beta: Option<f64>,

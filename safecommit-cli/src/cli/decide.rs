@@ -40,7 +40,7 @@ pub(crate) struct DecideArguments {
 pub(crate) enum Format {
     /// Text for people
     Human,
-    /// JSON; `safecommit schema decision` describes it
+    /// JSON; `safecommit schema` describes what `decide` and `gate` print
     Json,
 }
 

@@ -49,10 +49,10 @@ pub struct Request {
     /// Steps of the time budget that have passed, in the unit of `settings.max_steps`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub elapsed_steps: u64,
-    /// Somebody with authority has to decide: a fallback is then to escalate.
+    /// Somebody with authority has to decide: a fallback is then to escalate, unless nothing is safe in any plausible world.
     #[serde(default)]
     pub authority_missing: bool,
-    /// Evidence is under way: a fallback is then to defer.
+    /// Evidence is under way: a fallback is then to defer, unless nothing is safe in any plausible world.
     #[serde(default)]
     pub fresh_evidence_expected: bool,
     /// The probability that the true world is not among the proposed ones, if known, in [0, 1].

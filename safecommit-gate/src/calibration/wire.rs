@@ -21,7 +21,7 @@ impl TryFrom<u64> for Known {
             Ok(Self)
         } else {
             Err(format!(
-                "the calibration has format {found}, known is {FORMAT}"
+                "the calibration has format {found}, known is {FORMAT}: a gate takes what `calibrate --audit` writes"
             ))
         }
     }
