@@ -16,7 +16,7 @@ use safecommit_conformal::{LoggedSeed, Score, ScoreError};
 
 mod probes;
 
-use probes::add_probe;
+use probes::{MOST_ENTRIES, Room, add_probe};
 
 /// A request that cannot be decided, with the field at fault.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -58,6 +58,14 @@ pub enum RequestProblem {
     /// An outcome that says which worlds yield it, of a probe that says so itself.
     #[error("an outcome has no `worlds` and no `likelihood` where the probe has `possible`")]
     PossibleAlready,
+    /// Probes that would take too much memory.
+    #[error(
+        "with this one probes take {entries} probabilities, at most {MOST_ENTRIES} are possible"
+    )]
+    TooManyEntries {
+        /// Worlds times outcomes, over the probes that are not certain.
+        entries: usize,
+    },
     /// A probe must say of each world what is possible.
     #[error("there are {rows} rows for {worlds} worlds")]
     PossibleSize {
@@ -135,10 +143,11 @@ pub(super) fn validate(request: Request) -> Checked<Case> {
     add_hard_evidence(&request, &worlds, &mut problem)?;
     let mut probes = Names::default();
     let mut outcomes = Vec::new();
+    let mut room = Room::default();
     for (at, probe) in request.probes.iter().enumerate() {
         let path = || format!("probes[{at}]");
         add_name(&mut probes, &probe.id, || path() + ".id")?;
-        outcomes.push(add_probe(probe, &worlds, &mut problem, &path)?);
+        outcomes.push(add_probe(probe, &worlds, &mut problem, &mut room, &path)?);
     }
     let observed = read_observations(&request, &probes, &outcomes)?;
     problem.set_situation(Situation {

@@ -70,6 +70,37 @@ fn what_is_possible_can_be_said_by_position_or_by_name() {
     }
 }
 
+/// Few bytes can ask for much memory, which is refused before it is taken.
+#[test]
+fn probes_have_no_more_probabilities_than_fit_into_memory() {
+    let outcomes = |many: usize| (0..many).map(|at| json!({"id": at.to_string()}));
+    let certain = |many| json!(outcomes(many).collect::<Vec<_>>());
+    let mut request = full();
+    let probe = |many, possible| json!({"id": "wide", "cost": 1.0, "outcomes": certain(many), "possible": possible});
+    let worlds = 8193;
+    let world = |at: usize| json!({"id": format!("w{at}"), "score": 0.1, "safe": []});
+    request["worlds"] = json!((0..worlds).map(world).collect::<Vec<_>>());
+    request["hard_evidence"] = json!([]);
+    request["observed"] = json!([]);
+    let rows = |first: Value| {
+        let mut rows = vec![json!([0]); worlds];
+        rows[0] = first;
+        json!(rows)
+    };
+    request["probes"] = json!([probe(8192, rows(json!([0, 1])))]);
+    let error = Case::new(parse(&request).unwrap()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "probes[0].possible: with this one probes take {} probabilities, at most 67108864 are possible",
+            8193 * 8192
+        )
+    );
+    // What is certain takes none.
+    request["probes"] = json!([probe(8192, rows(json!([0])))]);
+    assert!(Case::new(parse(&request).unwrap()).is_ok());
+}
+
 #[test]
 fn a_row_of_what_is_possible_is_about_each_world() {
     for (possible, message) in [

@@ -131,21 +131,20 @@ impl Known {
         }
         for overwrite in overwrites {
             for fact in overwrite_facts()?.as_slice() {
-                let values = || fact.values().iter().map(String::as_str);
+                // Whether it says what it was made from is known, and no world differs in that.
+                let may =
+                    |value: &str| fact.name() != BASE || (value == "unknown") != overwrite.has_base;
+                let values = || {
+                    fact.values()
+                        .iter()
+                        .map(String::as_str)
+                        .filter(|value| may(value))
+                };
                 let named = Fact::new(of_candidate(&overwrite.name, fact.name()), values())?;
                 // Evidence names targets, not candidates. And as a rule new content drops something of the old, so that no
                 // value is the strange one.
                 let alike = values().map(|value| (value, Terms::NONE));
-                let mut belief = Belief::new(&named, alike)?;
-                if fact.name() == BASE {
-                    belief = match overwrite.has_base {
-                        true => belief.excluded("unknown", "it says what it was made from")?,
-                        false => {
-                            belief.only(["unknown"], "it does not say what it was made from")?
-                        }
-                    };
-                }
-                known.beliefs.push(belief);
+                known.beliefs.push(Belief::new(&named, alike)?);
                 facts.push(named);
             }
         }

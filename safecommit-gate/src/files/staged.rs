@@ -4,6 +4,7 @@ use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
 use safecommit_conformal::Digest;
+use sha2::{Digest as _, Sha256};
 
 use super::error::FileError;
 use super::facts::{BASE, DISCARDS, FileSettings};
@@ -54,26 +55,9 @@ impl Target {
     /// [`FileError::Link`] for a link, [`FileError::NotAFile`] for anything else but a file or nothing, [`FileError`] if it
     /// is denied, changes while it is read, or exceeds the limits.
     pub fn staged_diff(&self, content: &[u8], limits: &Limits) -> Result<StagedDiff, FileError> {
-        let before = match self.status()? {
-            None => None,
-            Some(status) if status.kind == Kind::File => {
-                let entry = Entry {
-                    parent: self.parent(),
-                    name: self.name().as_ref(),
-                    below: &[],
-                    status: &status,
-                };
-                let mut bytes = Vec::new();
-                read_file(&entry, &mut limits.begin(), &mut |part| {
-                    bytes.extend_from_slice(part);
-                })?;
-                Some(bytes)
-            }
-            Some(status) if status.kind == Kind::Link => {
-                return Err(FileError::Link(self.relative().to_owned()));
-            }
-            Some(_) => return Err(FileError::NotAFile(self.relative().to_owned())),
-        };
+        let mut bytes = Vec::new();
+        let is_there = self.read(limits, &mut |part| bytes.extend_from_slice(part))?;
+        let before = is_there.then_some(bytes);
         let digest = before.as_deref().map(Digest::of_bytes);
         let mut old = before.unwrap_or_default();
         let changed = Changed::between(&old, content);
@@ -91,6 +75,26 @@ impl Target {
             added: changed.added,
             discards,
         })
+    }
+
+    /// Reads the file; whether there is one.
+    fn read(&self, limits: &Limits, read: &mut dyn FnMut(&[u8])) -> Result<bool, FileError> {
+        let Some(status) = self.status()? else {
+            return Ok(false);
+        };
+        match status.kind {
+            Kind::File => {}
+            Kind::Link => return Err(FileError::Link(self.relative().to_owned())),
+            _ => return Err(FileError::NotAFile(self.relative().to_owned())),
+        }
+        let entry = Entry {
+            parent: self.parent(),
+            name: self.name().as_ref(),
+            below: &[],
+            status: &status,
+        };
+        read_file(&entry, &mut limits.begin(), read)?;
+        Ok(true)
     }
 }
 
@@ -132,24 +136,30 @@ pub(crate) fn staged_facts(
     let Some(content) = proposed.content else {
         return Ok(Vec::new());
     };
-    let found = |discards, base| vec![(DISCARDS, truth(discards)), (BASE, base)];
-    let mut limits = *limits;
-    if proposed.base.is_none() {
-        // What is longer than all that is to be there cannot stay as a whole, so nothing of it has to be read.
-        let length = content.len() as u64;
-        let status = target.status()?;
-        if status.is_some_and(|status| status.kind == Kind::File && status.size > length) {
-            return Ok(found(true, "unknown"));
-        }
-        limits.bytes = limits.bytes.min(length);
-    }
-    let staged = target.staged_diff(content, &limits)?;
-    let base = match proposed.base {
-        None => "unknown",
-        base if base == staged.before => "same",
-        Some(_) => "other",
+    let found = |discards, before: Option<Digest>| {
+        let base = match proposed.base {
+            None => "unknown",
+            base if base == before => "same",
+            Some(_) => "other",
+        };
+        vec![(DISCARDS, truth(discards)), (BASE, base)]
     };
-    Ok(found(staged.discards, base))
+    let length = content.len() as u64;
+    let status = target.status()?;
+    // What is longer than all that is to be there cannot stay as a whole, so it does not have to be held.
+    if status.is_some_and(|status| status.kind == Kind::File && status.size > length) {
+        let mut digest = Sha256::new();
+        let is_there =
+            proposed.base.is_some() && target.read(limits, &mut |part| digest.update(part))?;
+        let before: [u8; 32] = digest.finalize().into();
+        return Ok(found(true, is_there.then(|| Digest::from(before))));
+    }
+    let limits = Limits {
+        bytes: limits.bytes.min(length),
+        ..*limits
+    };
+    let staged = target.staged_diff(content, &limits)?;
+    Ok(found(staged.discards, staged.before))
 }
 
 /// `reversible`: a file, directory or link that this process may move from where it is, or nothing. A move within a file

@@ -11,6 +11,7 @@ pub(super) fn add_probe(
     probe: &ProbeProposal,
     worlds: &Names,
     problem: &mut Problem,
+    room: &mut Room,
     path: &dyn Fn() -> String,
 ) -> Checked<Names> {
     let cost = Cost::new(probe.cost).at(|| path() + ".cost")?;
@@ -46,7 +47,7 @@ pub(super) fn add_probe(
                     return Err(RequestProblem::PossibleAlready).at(|| format!("{}[{at}]", path()));
                 }
                 let path = || of_probe() + ".possible";
-                let rows = read_possible(possible, outcomes.len(), worlds, &path)?;
+                let rows = read_possible(possible, outcomes.len(), worlds, room, &path)?;
                 problem.add_probe(cost, error_rate, rows.model()).at(path)?
             } else if outcomes.iter().all(|outcome| outcome.worlds.is_some()) {
                 let outcome_of = read_partition(outcomes, worlds, problem.worlds(), &path)?;
@@ -56,7 +57,7 @@ pub(super) fn add_probe(
                 };
                 problem.add_probe(cost, error_rate, model).at(path)?
             } else {
-                let rows = read_likelihood(outcomes, worlds, problem.worlds(), &path)?;
+                let rows = read_likelihood(outcomes, worlds, room, &path)?;
                 let model = OutcomeModel::Likelihood {
                     outcomes: outcomes.len(),
                     rows: &rows,
@@ -70,6 +71,29 @@ pub(super) fn add_probe(
         problem.set_repeatable_later(position);
     }
     Ok(names)
+}
+
+/// How many probabilities the probes of a request may have together: half a gibibyte. Few bytes of a request can ask for
+/// many, and what does not fit into memory would end the program.
+pub(super) const MOST_ENTRIES: usize = 1 << 26;
+
+/// The probabilities that there are so far.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    entries: usize,
+}
+
+impl Room {
+    /// A row of zeros for each world.
+    fn table(&mut self, worlds: usize, outcomes: usize) -> Result<Vec<f64>, RequestProblem> {
+        let entries = worlds.saturating_mul(outcomes);
+        self.entries = self.entries.saturating_add(entries);
+        if self.entries > MOST_ENTRIES {
+            let entries = self.entries;
+            return Err(RequestProblem::TooManyEntries { entries });
+        }
+        Ok(vec![0.0; entries])
+    }
 }
 
 /// Adds the probe; an error that names a world by position names it by name.
@@ -131,10 +155,10 @@ fn read_partition(
 fn read_likelihood(
     outcomes: &[OutcomeProposal],
     worlds: &Names,
-    count: usize,
+    room: &mut Room,
     path: &dyn Fn() -> String,
 ) -> Checked<Vec<f64>> {
-    let mut rows = vec![0.0; count * outcomes.len()];
+    let mut rows = room.table(worlds.len(), outcomes.len()).at(path)?;
     for (at, outcome) in outcomes.iter().enumerate() {
         let (Some(likelihood), None) = (&outcome.likelihood, &outcome.worlds) else {
             return Err(RequestProblem::WorldsOrLikelihood).at(|| format!("{}[{at}]", path()));
@@ -174,6 +198,7 @@ fn read_possible(
     possible: &[Vec<u32>],
     outcomes: usize,
     worlds: &Names,
+    room: &mut Room,
     path: &dyn Fn() -> String,
 ) -> Checked<Possible> {
     if possible.len() != worlds.len() {
@@ -199,7 +224,7 @@ fn read_possible(
         let of_world = possible.iter().map(|row| row[0]).collect();
         return Ok(Possible::One { outcomes, of_world });
     }
-    let mut rows = vec![0.0; possible.len() * outcomes];
+    let mut rows = room.table(possible.len(), outcomes).at(path)?;
     for (likelihood, row) in rows.chunks_exact_mut(outcomes).zip(possible) {
         for &outcome in row {
             likelihood[outcome as usize] = 1.0 / row.len() as f64;

@@ -34,6 +34,14 @@ pub(super) struct Split {
 /// So many are kept; the oldest goes first.
 const KEPT: usize = 16;
 
+impl Key {
+    fn is_of(&self, map: &SafetyMap, proposed: &Cube, contradictions: &Contradictions) -> bool {
+        self.proposed == *proposed
+            && self.contradictions == *contradictions
+            && map.has_answers(&self.answers)
+    }
+}
+
 impl Splits {
     pub(super) fn get(
         &self,
@@ -44,11 +52,7 @@ impl Splits {
         // Where another thread has panicked meanwhile nothing is kept, and each cube is split anew.
         let known = self.0.read().ok()?;
         let mut known = known.iter();
-        let found = known.find(|(key, _)| {
-            key.proposed == *proposed
-                && key.contradictions == *contradictions
-                && map.has_answers(&key.answers)
-        });
+        let found = known.find(|(key, _)| key.is_of(map, proposed, contradictions));
         found.map(|(_, split)| Arc::clone(split))
     }
 
@@ -63,6 +67,10 @@ impl Splits {
         let (Some(answers), Ok(mut known)) = (map.answers(), self.0.write()) else {
             return;
         };
+        let same = |(key, _): &(Key, _)| key.is_of(map, proposed, &contradictions);
+        if known.iter().any(same) {
+            return;
+        }
         if known.len() >= KEPT {
             known.remove(0);
         }
