@@ -46,13 +46,15 @@ impl AuditReader {
     /// # Errors
     ///
     /// [`LabelError`] for a label that does not fit the log, a decision that lacks what it is to be grouped by, and one
-    /// that was scored with another version than `score_version`; those of reading.
+    /// that was scored with another version than `score_version`; [`AuditError::NotReproducible`] for one that comes out
+    /// otherwise, as when scores were changed; those of reading.
     pub fn calibration_scores(
         &self,
         labels: &Labels,
         by: &[GroupBy],
         score_version: Option<&str>,
     ) -> Result<Vec<ScoredDecision>, AuditError> {
+        let calibrations = self.calibrations()?;
         let snapshot = self.snapshot()?;
         labels_known(self, labels)?;
         let mut scored = Vec::with_capacity(labels.len());
@@ -61,6 +63,12 @@ impl AuditReader {
                 return Ok(());
             };
             check_version(&record, score_version)?;
+            // Scores that were changed since would make any threshold.
+            let reproduced = calibrations.check(&record);
+            reproduced.map_err(|problem| AuditError::NotReproducible {
+                decision: record.entry.decision.clone(),
+                problem,
+            })?;
             let truth = truth(label, &record.entry.request)?;
             let worlds = match truth.world {
                 Some(world) => Vec::from_iter(world),

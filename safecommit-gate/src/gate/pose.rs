@@ -26,8 +26,9 @@ pub(super) const MAX_OUTCOMES: usize = 4096;
 /// The score of a world is by how much it is stranger than the best explanation there is, in whole millionths. So it does
 /// not depend on how many facts a decision is about, and evidence that makes everything likelier excludes nothing.
 ///
-/// The one for what was left out has the score that none of it falls below, may give any answer, and only reversible
-/// actions are safe in it. So nothing irreversible is certified unless the threshold excludes all that is missing.
+/// The one for what was left out is as plausible as the best, may give any answer, and only reversible actions are safe in
+/// it. So no threshold excludes it, no answer refutes it, and nothing irreversible is certified: nobody has looked at
+/// what is missing.
 pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<WorldProposal> {
     let id = |candidate: usize| frame.candidates[candidate].id.clone();
     let refused = |candidate: usize| {
@@ -70,11 +71,11 @@ pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<
             description: (!description.is_empty()).then_some(description),
         });
     }
-    if let Some(cut) = regions.cut() {
+    if regions.cut().is_some() {
         let reversible = judged.iter().filter(|at| frame.candidates[**at].reversible);
         worlds.push(WorldProposal {
             id: LEFT_OUT.to_owned(),
-            score: excess(cut.next),
+            score: 0.0,
             safe: reversible.map(|candidate| id(*candidate)).collect(),
             description: Some("what a support with too many worlds left out".to_owned()),
         });

@@ -8,7 +8,7 @@ use safecommit_gate::audit::{
     AuditError, AuditLog, Entry, GroupBy, LabelError, Labels, ReportedFault, UsedCalibration,
 };
 
-use crate::support::{Place, by_stratum, calibration, entry, five, request, scores};
+use crate::support::{Place, by_stratum, calibration, entry, five, request, scores, tamper};
 
 const NONE: UsedCalibration<'_> = UsedCalibration::None;
 
@@ -246,6 +246,28 @@ fn scores_to_calibrate_on_are_those_of_the_true_worlds() {
             .iter()
             .all(|scored| scored.stratum.labels().count() == 0)
     );
+}
+
+/// A log in which somebody has changed scores gives no threshold.
+#[test]
+fn scores_that_were_changed_since_are_not_calibrated_on() {
+    let place = Place::new();
+    let mut log = place.create();
+    let request = one_action(&[("good", 0.25, true)], "");
+    append(&mut log, "a", request, NONE, |_| {});
+    let labels = "{\"decision\": \"a\", \"true_world\": \"good\"}\n";
+    let labels = Labels::read(labels.as_bytes()).unwrap();
+    let ask = || place.reader().calibration_scores(&labels, &[], None);
+    assert_eq!(ask().unwrap().len(), 1);
+    tamper(&place, |db| {
+        let changed = "UPDATE record SET body =
+            CAST(replace(CAST(body AS TEXT), '\"score\":0.25', '\"score\":0.0') AS BLOB)";
+        assert_eq!(db.execute(changed, []).unwrap(), 1);
+    });
+    match ask() {
+        Err(AuditError::NotReproducible { decision, .. }) => assert_eq!(decision, "a"),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

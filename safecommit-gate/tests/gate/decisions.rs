@@ -1,7 +1,8 @@
 //! What is released and what is not, without a calibration.
 
-use safecommit_core::DecisionKind;
-use safecommit_gate::{Gate, Patterns};
+use safecommit_conformal::{Calibration, CalibrationScore, Score};
+use safecommit_core::{DecisionKind, WorldFate};
+use safecommit_gate::{Gate, GateCalibration, Patterns};
 use serde_json::{Value, json};
 
 use crate::support::{Scene, now, one, outcome, request};
@@ -203,6 +204,36 @@ fn a_cut_support_certifies_nothing() {
     let worlds = &decision.record().worlds;
     assert_eq!(worlds.len(), 4);
     assert_eq!(worlds[3].id, safecommit_gate::LEFT_OUT);
+}
+
+/// No threshold excludes what nobody has looked at, and no answer refutes it.
+#[test]
+fn a_cut_support_certifies_nothing_under_any_threshold() {
+    let scene = Scene::new();
+    scene.write("plain", "text");
+    let version = scene.gate().score_version().to_owned();
+    let scores = vec![CalibrationScore::from(Score::ZERO); 99];
+    let lowest = Calibration::split_conformal("0.1".parse().unwrap(), &scores);
+    for (most, expected) in [
+        (1, Err(DecisionKind::Escalate)),
+        (5, Err(DecisionKind::Escalate)),
+        (11, Err(DecisionKind::Escalate)),
+        (1024, Ok("delete-1")),
+    ] {
+        let calibration = GateCalibration::one(&version, lowest.clone()).unwrap();
+        let mut gate = scene.gate_with(scene.domain(), Some(calibration), |gate: Gate| {
+            gate.with_max_worlds(most)
+        });
+        let asked = one(&format!("d-{most}"), delete("plain"));
+        let decision = gate.decide(&asked, now()).unwrap();
+        assert_eq!(decision.record().threshold, Some(0.0));
+        let found = outcome(&decision);
+        assert_eq!(found.as_deref().map_err(|kind| *kind), expected, "{most}");
+        let mut worlds = decision.record().worlds.iter();
+        let left_out = worlds.find(|world| world.id == safecommit_gate::LEFT_OUT);
+        let fate = left_out.map(|world| &world.fate);
+        assert_eq!(fate, (most < 1024).then_some(&WorldFate::Plausible));
+    }
 }
 
 /// Worlds of several candidates multiply; those that are worth most are judged.
