@@ -4,6 +4,11 @@ use std::fs;
 use std::process::Command;
 
 use rusqlite::Connection;
+use safecommit_conformal::{
+    Calibration, CalibrationScore, Misses, MondrianCalibration, Score, Taxonomy,
+};
+use safecommit_gate::GateCalibration;
+use safecommit_gate::audit::GroupBy;
 use serde_json::{Value, json};
 
 use crate::gate::{CONFIGURATION, Gate};
@@ -190,31 +195,46 @@ fn a_calibration_of_something_else_is_refused_or_falls_back() {
         CONFIGURATION,
         format!("{configured}\n[calibration]\nfile = 'calibration.json'\n"),
     );
-    let scores: String = (1..40).map(|score| format!("{score}.0\n")).collect();
-    gate.0.write("scores.txt", scores);
-    let plain = [
-        "calibrate",
-        "--scores",
-        "scores.txt",
-        "--alpha",
-        "0.2",
-        "--out",
-        "plain.json",
-    ];
-    gate.0.run(plain).prints(0);
-    let calibration: Value = serde_json::from_str(&gate.0.read("plain.json")).unwrap();
-    let write = |version: &str, stratum: Value| {
-        let file = json!({"format": 1, "score_version": version, "by": ["severity"],
-            "calibrations": {"format": calibration["format"], "strata": [{"stratum": stratum, "calibration": calibration}]}});
-        gate.0.write("gate/calibration.json", file.to_string());
+    let version = gate.load().score_version().unwrap();
+    let alpha = "0.2".parse().unwrap();
+    let scores: Vec<CalibrationScore> = (1..40)
+        .map(|score| Score::new(f64::from(score)).unwrap().into())
+        .collect();
+    let one_for_all = Calibration::split_conformal(alpha, &scores);
+    let of = |stratum: &str| {
+        let taxonomy = Taxonomy::new([stratum.parse().unwrap()]).unwrap();
+        let cases = scores
+            .iter()
+            .map(|score| (stratum.parse().unwrap(), *score));
+        let cases: Vec<_> = cases.collect();
+        let thresholds = MondrianCalibration::new(alpha, taxonomy, &cases, Misses::AsListed);
+        GateCalibration::by_stratum(&version, [GroupBy::Severity], thresholds.unwrap()).unwrap()
     };
-    // Whatever its form is, one of no known version is not taken.
-    write("files-0", json!("low"));
+    let write = |calibration: &Value| {
+        gate.0
+            .write("gate/calibration.json", calibration.to_string());
+    };
+
+    let older = version.replace("files-1", "files-0");
+    let other = GateCalibration::one(&older, one_for_all.clone()).unwrap();
+    write(&json!(other));
+    let parts = [
+        "is for scores of version `files-0 ",
+        "these are of version `files-1 ",
+    ];
+    refuses(&gate, &parts);
+    // One that is not of a gate.
+    write(&json!(one_for_all));
     refuses(&gate, &["calibration.json"]);
-    gate.0
-        .write("gate/calibration.json", calibration.to_string());
-    refuses(&gate, &["calibration.json"]);
-    gate.0.write(CONFIGURATION, configured);
+
+    // A deletion is grave.
+    write(&json!(of("low")));
+    let refused = gate.ask(&one("d-0", delete("a")), "--execute");
+    assert_eq!(refused.code, Some(4), "{refused:?}");
+    assert!(refused.stdout.starts_with("ESCALATE"), "{refused:?}");
+    assert!(refused.stdout.contains("stratum"), "{refused:?}");
+    assert_eq!(gate.0.read("project/a"), "mine");
+    write(&json!(of("high")));
     works(&gate);
 }
 

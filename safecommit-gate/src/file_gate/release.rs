@@ -309,7 +309,7 @@ impl FileGate {
             .map(|action| self.domain.severity_of(action));
         let grave = grave.fold(0.0, f64::max);
         let severity = GateConfiguration::severity_group(grave);
-        // What the agent adds to its request must not move it to another group.
+        // Evidence that the agent adds must not move its request to another group. Its candidates do.
         let of_host = request.of_host.iter();
         let least = of_host.filter_map(|id| request.evidence.trust_of(id)).min();
         let source = match least {
