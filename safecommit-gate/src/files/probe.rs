@@ -1,7 +1,7 @@
 //! Probes of files: what they ask, what they cost, and which values of facts their outcome leaves.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::copies::copy_facts;
 use super::error::FileError;
@@ -309,9 +309,10 @@ impl FileProbe {
         proposed: &Proposed<'_>,
         settings: &FileSettings,
     ) -> ProbeOutcome {
+        let begun = Instant::now();
         let mut limits = settings.limits;
         limits.time = limits.time.min(self.timeout);
-        ProbeOutcome::of(match self.question {
+        let outcome = ProbeOutcome::of(match self.question {
             FileQuestion::Status => tree::status_facts(target),
             FileQuestion::Location => tree::location(workspace, target),
             FileQuestion::Tree => tree::tree_facts(workspace, target, settings, &limits),
@@ -323,7 +324,12 @@ impl FileProbe {
             }
             FileQuestion::DryRun => staged::dry_run_facts(workspace, target, settings),
             FileQuestion::StagedDiff => staged::staged_facts(target, proposed, &limits),
-        })
+        });
+        // A system that answers late may have answered about what was there before. One call cannot be broken off.
+        match outcome {
+            ProbeOutcome::Found(_) if begun.elapsed() > self.timeout => ProbeOutcome::TimedOut,
+            in_time => in_time,
+        }
     }
 }
 

@@ -13,6 +13,22 @@ use safecommit_gate::{
 use crate::support::{ask, ask_with, settings};
 
 #[test]
+fn an_answer_to_any_question_that_comes_late_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("x"), "x").unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    let mut settings = settings();
+    settings.memory = Some(Timestamp::UNIX_EPOCH);
+    let target = workspace.target("x").unwrap();
+    for question in FileQuestion::ALL {
+        let hasty = FileProbe::new(question).with(1.0, Duration::from_nanos(1), 0.0);
+        let hasty = hasty.unwrap();
+        let outcome = hasty.make_for_overwrite(&workspace, &target, b"x", None, &settings);
+        assert_eq!(outcome, ProbeOutcome::TimedOut, "{question:?}");
+    }
+}
+
+#[test]
 fn every_question_reveals_declared_facts_and_no_two_the_same() {
     let facts = [file_facts().unwrap(), overwrite_facts().unwrap()];
     let facts = facts.iter().flat_map(Facts::as_slice).cloned();
