@@ -128,11 +128,7 @@ impl AuditReader {
                 return Ok(());
             };
             labelled += 1;
-            let reproduced = calibrations.check(&record);
-            let reproduced = reproduced.map_err(|problem| AuditError::NotReproducible {
-                decision: record.entry.decision.clone(),
-                problem,
-            })?;
+            let reproduced = calibrations.reproduced(&record)?;
             let truth = truth(label, &record.entry.request)?;
             tally.count(sequence, &record, &truth, &reproduced);
             Ok(())

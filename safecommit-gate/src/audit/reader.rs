@@ -175,6 +175,15 @@ impl AuditReader {
 }
 
 impl Calibrations {
+    /// A decision taken again, which has to come out as it was.
+    pub(super) fn reproduced(&self, record: &AuditRecord) -> Result<Reproduced, AuditError> {
+        self.check(record)
+            .map_err(|problem| AuditError::NotReproducible {
+                decision: record.entry.decision.clone(),
+                problem,
+            })
+    }
+
     /// Takes a decision again.
     pub(super) fn check(&self, record: &AuditRecord) -> Result<Reproduced, String> {
         let used = match &record.calibration {

@@ -64,11 +64,7 @@ impl AuditReader {
             };
             check_version(&record, score_version)?;
             // Scores that were changed since would make any threshold.
-            let reproduced = calibrations.check(&record);
-            reproduced.map_err(|problem| AuditError::NotReproducible {
-                decision: record.entry.decision.clone(),
-                problem,
-            })?;
+            calibrations.reproduced(&record)?;
             let truth = truth(label, &record.entry.request)?;
             let worlds = match truth.world {
                 Some(world) => Vec::from_iter(world),

@@ -31,7 +31,7 @@ use crate::score::ScoreWeights;
 /// # Ok::<(), safecommit_gate::FactError>(())
 /// ```
 ///
-/// An overwrite has [one more](overwrite_facts), which is about its content.
+/// An overwrite has [more](overwrite_facts), which are about its content.
 ///
 /// # Errors
 ///

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use super::copies::copy_facts;
-use super::error::FileError;
 use safecommit_conformal::Digest;
 
+use super::copies::copy_facts;
+use super::error::FileError;
 use super::facts::{BASE, DISCARDS, FileSettings};
 use super::handle::{Target, Workspace};
 use super::tree::{self, Found};
