@@ -5,7 +5,7 @@ mod wire;
 
 use std::path::Path;
 
-use safecommit_conformal::{Calibration, Digest, MondrianCalibration, Stratum};
+use safecommit_conformal::{Calibration, Digest, MondrianCalibration, Score, Stratum};
 use serde::{Deserialize, Serialize};
 
 use crate::audit::{Group, GroupBy, StoredCalibration, UsedCalibration};
@@ -141,6 +141,59 @@ impl GateCalibration {
         });
         let labels = labels.collect::<Option<Vec<_>>>()?;
         labels.join("/").parse().ok()
+    }
+
+    /// The stratum, among those of some groups, whose threshold excludes least; of several such the first. One that has no
+    /// threshold comes before all: it escalates. `None` as for [`stratum`](Self::stratum), if one of them has none.
+    ///
+    /// What holds for the stratum of a decision under its own threshold holds under a larger one too, so whoever can add
+    /// groups to a decision gains nothing by it: that excludes fewer worlds, never more.
+    ///
+    /// ```
+    /// use safecommit_conformal::{CalibrationScore, Misses, MondrianCalibration, Score, Stratum, Taxonomy};
+    /// use safecommit_gate::GateCalibration;
+    /// use safecommit_gate::audit::{Group, GroupBy};
+    ///
+    /// let strata: [Stratum; 2] = ["low".parse()?, "high".parse()?];
+    /// let mut cases = Vec::new();
+    /// for (stratum, largest) in strata.iter().zip([0.9, 0.1]) {
+    ///     let scores = (1..=19).map(|i| Ok(Score::new(largest * f64::from(i) / 19.0)?.into()));
+    ///     let scores: Vec<CalibrationScore> = scores.collect::<Result<_, safecommit_conformal::ScoreError>>()?;
+    ///     cases.extend(scores.into_iter().map(|score| (stratum.clone(), score)));
+    /// }
+    /// let taxonomy = Taxonomy::new(strata)?;
+    /// let calibrations = MondrianCalibration::new("0.1".parse()?, taxonomy, &cases, Misses::AllListed)?;
+    /// let calibration = GateCalibration::by_stratum("files-1", [GroupBy::Severity], calibrations)?;
+    ///
+    /// let group = |severity: &str| Group { severity: Some(severity.to_owned()), ..Group::default() };
+    /// let widest = |groups: &[Group]| calibration.widest(groups).map(|stratum| stratum.to_string());
+    /// assert_eq!(widest(&[group("high")]).as_deref(), Some("high"));
+    /// assert_eq!(widest(&[group("high"), group("low")]).as_deref(), Some("low")); // 0.9 excludes less than 0.1
+    /// assert_eq!(widest(&[group("low"), group("none")]).as_deref(), Some("none")); // nothing was calibrated for it
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn widest<'g>(&self, groups: impl IntoIterator<Item = &'g Group>) -> Option<Stratum> {
+        let StoredCalibration::ByStratum(calibrations) = &self.thresholds else {
+            return None;
+        };
+        let mut widest: Option<(Stratum, Option<Score>)> = None;
+        for group in groups {
+            let stratum = self.stratum(group)?;
+            let Ok(calibration) = calibrations.calibration(&stratum) else {
+                return Some(stratum);
+            };
+            let threshold = calibration.threshold().finite();
+            let wider = match &widest {
+                None => true,
+                Some((_, None)) => false,
+                Some((_, Some(most))) => threshold.is_none_or(|threshold| threshold > *most),
+            };
+            if wider {
+                widest = Some((stratum, threshold));
+            }
+        }
+        widest.map(|(stratum, _)| stratum)
     }
 
     /// SHA-256 of the JSON form: what an action is bound to as the version of the calibration.

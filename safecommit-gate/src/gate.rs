@@ -15,7 +15,7 @@ use safecommit_core::{
 
 use crate::audit::{Durations, ReportedFault, UsedCalibration};
 use crate::domain::{Domain, DomainError, Frame};
-use crate::policy::{BindError, SafetyPolicies};
+use crate::policy::{BindError, SafetyMap, SafetyPolicies};
 use crate::score::ScoreWeights;
 use crate::support::{Regions, SupportError};
 
@@ -290,39 +290,66 @@ impl Gate {
     /// The candidates that policies judge, with the regions of their worlds.
     ///
     /// Candidates for different targets multiply the regions. A support that is cut certifies none of them, so where there
-    /// are too many the candidate that is worth least goes, the last of several, until the rest can be looked at whole.
+    /// are too many those that are worth least go, the last of several, until the rest can be looked at whole. More
+    /// candidates never have fewer regions, so how many can stay is found by bisection.
     fn regions(&self, frame: &Frame) -> Result<(Vec<usize>, Regions), Fallen> {
         let candidates = frame.candidates.iter().enumerate();
         let mut judged: Vec<usize> = candidates
             .filter(|(_, candidate)| candidate.refused.is_none())
             .map(|(at, _)| at)
             .collect();
-        loop {
-            let described: Vec<_> = judged
-                .iter()
-                .map(|at| frame.candidates[*at].description.clone())
-                .collect();
-            let map = self.policies.bind(&frame.facts, &described)?;
-            let regions = map.regions(
-                &frame.facts,
-                &frame.beliefs,
-                &frame.impossible,
-                &self.weights,
-                self.max_worlds,
-            )?;
-            let worth = |at: &usize| {
-                let candidate = &frame.candidates[*at];
-                candidate.reward - candidate.severity
-            };
-            let last_first = judged.iter().copied().rev();
-            let least = last_first.min_by(|one, other| worth(one).total_cmp(&worth(other)));
-            match least {
-                Some(least) if regions.cut().is_some() && judged.len() > 1 => {
-                    judged.retain(|at| *at != least);
-                }
-                _ => return Ok((judged, regions)),
+        if judged.len() > 1 {
+            if let Some(regions) = self.whole(frame, &judged)? {
+                return Ok((judged, regions));
             }
+            let worth = |at: usize| frame.candidates[at].reward - frame.candidates[at].severity;
+            let mut best_first = judged.clone();
+            best_first.sort_by(|one, other| worth(*other).total_cmp(&worth(*one)));
+            let (mut can, mut cannot) = (1, judged.len());
+            let mut found = None;
+            while can + 1 < cannot {
+                let most = can.midpoint(cannot);
+                let mut some = best_first[..most].to_vec();
+                some.sort_unstable();
+                match self.whole(frame, &some)? {
+                    Some(regions) => (can, found) = (most, Some((some, regions))),
+                    None => cannot = most,
+                }
+            }
+            if let Some(found) = found {
+                return Ok(found);
+            }
+            best_first.truncate(1);
+            judged = best_first;
         }
+        let map = self.bind(frame, &judged)?;
+        let regions = map.regions(
+            &frame.facts,
+            &frame.beliefs,
+            &frame.impossible,
+            &self.weights,
+            self.max_worlds,
+        )?;
+        Ok((judged, regions))
+    }
+
+    /// The regions of these candidates, if there are not too many.
+    fn whole(&self, frame: &Frame, judged: &[usize]) -> Result<Option<Regions>, Fallen> {
+        let map = self.bind(frame, judged)?;
+        Ok(map.all_regions(
+            &frame.facts,
+            &frame.beliefs,
+            &frame.impossible,
+            &self.weights,
+            self.max_worlds,
+        )?)
+    }
+
+    fn bind(&self, frame: &Frame, judged: &[usize]) -> Result<SafetyMap, BindError> {
+        let described = judged.iter();
+        let described = described.map(|at| frame.candidates[*at].description.clone());
+        let described: Vec<_> = described.collect();
+        self.policies.bind(&frame.facts, &described)
     }
 
     /// Whether a decision fell back although only facts of authority stand in the way.

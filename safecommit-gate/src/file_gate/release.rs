@@ -187,7 +187,7 @@ impl FileGate {
         let mut domain = FileDomain::new(&self.workspace, &self.domain, request);
         let asked = Asked {
             id: proposal.request_id(),
-            stratum: self.stratum(&group),
+            stratum: self.stratum(request, &group),
             authority_missing: request.authority_missing,
             fresh_evidence_expected: request.fresh_evidence_expected,
             ..Asked::default()
@@ -301,7 +301,7 @@ impl FileGate {
         )?)
     }
 
-    /// What the decision may be grouped by: the gravest candidate, and the least trust of the evidence that came from whoever
+    /// What the decision is grouped by: the gravest candidate, and the least trust of the evidence that came from whoever
     /// runs the gate.
     fn group(&self, request: &FileRequest) -> Group {
         let grave = request
@@ -309,7 +309,7 @@ impl FileGate {
             .map(|action| self.domain.severity_of(action));
         let grave = grave.fold(0.0, f64::max);
         let severity = GateConfiguration::severity_group(grave);
-        // Evidence that the agent adds must not move its request to another group. Its candidates do.
+        // Evidence that the agent adds must not move its request to another group.
         let of_host = request.of_host.iter();
         let least = of_host.filter_map(|id| request.evidence.trust_of(id)).min();
         let source = match least {
@@ -328,8 +328,22 @@ impl FileGate {
         }
     }
 
-    fn stratum(&self, group: &Group) -> Option<Stratum> {
-        self.calibration.as_ref()?.stratum(group)
+    /// The stratum whose threshold governs: among those that the candidates belong to, the one with the largest. An agent
+    /// that adds a candidate moves its request to another group, but never under a smaller threshold.
+    fn stratum(&self, request: &FileRequest, group: &Group) -> Option<Stratum> {
+        let calibration = self.calibration.as_ref()?;
+        let mut groups = vec![group.clone()];
+        for action in request.actions() {
+            let severity = GateConfiguration::severity_group(self.domain.severity_of(action));
+            let of_action = Group {
+                severity: Some(severity.to_owned()),
+                ..group.clone()
+            };
+            if !groups.contains(&of_action) {
+                groups.push(of_action);
+            }
+        }
+        calibration.widest(&groups)
     }
 }
 

@@ -101,6 +101,36 @@ impl SafetyMap {
         weights: &ScoreWeights,
         limit: usize,
     ) -> Result<Regions, SupportError> {
+        let beyond = split::Beyond::Best;
+        self.regions_until(facts, beliefs, impossible, weights, limit, beyond)
+    }
+
+    /// The same if it leaves nothing out; `None` otherwise, which is found out much sooner than what the best are.
+    ///
+    /// Where values of three facts or more exclude each other, none may also be said where there would have been
+    /// just enough room.
+    pub(crate) fn all_regions(
+        &self,
+        facts: &Facts,
+        beliefs: &[Belief],
+        impossible: &[Impossible],
+        weights: &ScoreWeights,
+        limit: usize,
+    ) -> Result<Option<Regions>, SupportError> {
+        let beyond = split::Beyond::Stop;
+        let regions = self.regions_until(facts, beliefs, impossible, weights, limit, beyond)?;
+        Ok(regions.cut().is_none().then_some(regions))
+    }
+
+    fn regions_until(
+        &self,
+        facts: &Facts,
+        beliefs: &[Belief],
+        impossible: &[Impossible],
+        weights: &ScoreWeights,
+        limit: usize,
+        beyond: split::Beyond,
+    ) -> Result<Regions, SupportError> {
         let mut relevant: Vec<usize> = (0..self.actions())
             .flat_map(|action| self.facts_read(action))
             .collect();
@@ -111,7 +141,7 @@ impl SafetyMap {
             return Err(SupportError::OtherMap);
         }
         let proposed = split::Proposed::new(facts, beliefs, &relevant, weights)?;
-        let (decided, cut, reasons) = self.split(&proposed, impossible, limit)?;
+        let (decided, cut, reasons) = self.split(&proposed, impossible, limit, beyond)?;
         let about = Arc::new(region::About {
             facts: facts.clone(),
             terms: proposed.into_terms(),
@@ -132,6 +162,7 @@ impl SafetyMap {
         proposed: &split::Proposed<'_>,
         impossible: &[Impossible],
         limit: usize,
+        beyond: split::Beyond,
     ) -> Result<(Vec<split::Decided>, Option<Cut>, Reasons), SupportError> {
         let contradictions = split::Contradictions::new(impossible, self.sizes().len());
         if let Some(known) = self.splits().get(self, proposed.cube(), &contradictions)
@@ -141,7 +172,7 @@ impl SafetyMap {
             return Ok((decided, None, self.reasons(Vec::new())));
         }
         let mut judge = Judge::new(self);
-        let found = split::split(proposed, &contradictions, &mut judge, limit)?;
+        let found = split::split(proposed, &contradictions, &mut judge, limit, beyond)?;
         let messages = judge.into_messages();
         if found.cut.is_none() && messages.is_empty() {
             let decided = found.decided.iter();

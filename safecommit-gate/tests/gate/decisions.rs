@@ -281,6 +281,28 @@ fn of_more_candidates_than_can_be_looked_at_the_best_are_judged() {
     }
 }
 
+/// The regions of 64 targets are far too many to be counted; that there are more than can be looked at is seen early.
+#[test]
+fn of_very_many_candidates_the_best_are_judged() {
+    let scene = Scene::new();
+    let actions = (1..=64).map(|number| {
+        scene.write(&format!("part-{number}"), "temporary");
+        let reward = f64::from(number % 10);
+        json!({"action": "delete", "path": format!("part-{number}"), "reward": reward})
+    });
+    let actions: Vec<_> = actions.collect();
+    let mut gate = scene.gate();
+    let asked = request(json!({"decision": "d-1", "actions": actions}));
+    let decision = gate.decide(&asked, now()).unwrap();
+    assert_eq!(outcome(&decision).unwrap(), "delete-9");
+    let worlds = &decision.decided().case().request().worlds;
+    for number in 1..=64 {
+        let candidate = format!("delete-{number}");
+        let judged = worlds.iter().any(|world| world.safe.contains(&candidate));
+        assert_eq!(judged, [9, 19].contains(&number), "{candidate}");
+    }
+}
+
 #[test]
 fn every_decision_is_in_the_log_and_comes_out_again() {
     let scene = Scene::new();

@@ -6,4 +6,5 @@ mod decisions;
 mod overwrites;
 mod persons;
 mod simulation;
+mod strata;
 mod support;

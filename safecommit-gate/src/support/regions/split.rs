@@ -24,6 +24,15 @@ pub(super) struct Found {
     pub(super) looked_at: usize,
 }
 
+/// What to do where there are more regions than wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beyond {
+    /// Find the best of them.
+    Best,
+    /// Stop as soon as it is seen: the regions found until then are not the best.
+    Stop,
+}
+
 /// By action: what stops it, `None` where it is safe.
 pub(super) type Stopped = SmallVec<[Option<SmallVec<[Reason; 2]>>; 4]>;
 
@@ -56,6 +65,7 @@ pub(super) fn split(
     contradictions: &Contradictions,
     judge: &mut Judge<'_>,
     limit: usize,
+    beyond: Beyond,
 ) -> Result<Found, SupportError> {
     let mut found = Found {
         decided: Vec::new(),
@@ -71,7 +81,10 @@ pub(super) fn split(
         }));
     }
     while let Some(Reverse(Waiting { score, part })) = queue.pop() {
-        if found.decided.len() >= limit || found.looked_at >= most_looked_at(limit) {
+        let decided = found.decided.len();
+        // What waits makes at least one region each.
+        let too_many = beyond == Beyond::Stop && decided + queue.len() >= limit;
+        if too_many || decided >= limit || found.looked_at >= most_looked_at(limit) {
             found.cut = Some(Cut { next: score });
             break;
         }
