@@ -20,6 +20,7 @@ use crate::score::ScoreWeights;
 use crate::support::{Regions, SupportError};
 
 pub use decided::Decided;
+pub(crate) use decided::LEFT_OUT_FOR_OTHERS;
 use decided::fall_back;
 use pose::Posed;
 pub use pose::UNEXPECTED;
@@ -67,6 +68,9 @@ pub enum GateError {
 /// The most worlds of a decision unless said otherwise.
 pub(crate) const MAX_WORLDS: usize = 1024;
 
+/// How many candidates are looked at together before it is known whether that many can be.
+const FIRST_LOOK: usize = 4;
+
 /// What went wrong on the way to the worlds: it is an error on the decision path, which escalates.
 #[derive(Debug, thiserror::Error)]
 enum Fallen {
@@ -91,6 +95,8 @@ struct Pose {
     probes: Vec<Posed>,
     /// How many candidates policies judge: the actions of the regions.
     judged: usize,
+    /// The candidates that policies could judge and that were left out for others.
+    left_out: Vec<usize>,
     error: Option<Fallen>,
 }
 
@@ -199,6 +205,7 @@ impl Gate {
             fault,
             pose.error.map(|error| error.to_string()),
             failed,
+            pose.left_out,
         ))
     }
 
@@ -283,6 +290,10 @@ impl Gate {
             .filter_map(|name| frame.facts.position(name))
             .collect();
         pose.judged = judged.len();
+        let all = 0..frame.candidates.len();
+        pose.left_out = all
+            .filter(|at| frame.candidates[*at].refused.is_none() && !judged.contains(at))
+            .collect();
         pose.regions = Some(regions);
         Ok(())
     }
@@ -291,58 +302,45 @@ impl Gate {
     ///
     /// Candidates for different targets multiply the regions. A support that is cut certifies none of them, so where there
     /// are too many those that are worth least go, the last of several, until the rest can be looked at whole. More
-    /// candidates never have fewer regions, so how many can stay is found by bisection.
+    /// candidates never have fewer regions, so how many can stay is found by doubling and bisection: what it takes to see
+    /// that there are too many regions grows with the number of candidates.
     fn regions(&self, frame: &Frame) -> Result<(Vec<usize>, Regions), Fallen> {
         let candidates = frame.candidates.iter().enumerate();
-        let mut judged: Vec<usize> = candidates
+        let mut best_first: Vec<usize> = candidates
             .filter(|(_, candidate)| candidate.refused.is_none())
             .map(|(at, _)| at)
             .collect();
-        if judged.len() > 1 {
-            if let Some(regions) = self.whole(frame, &judged)? {
-                return Ok((judged, regions));
+        let worth = |at: usize| frame.candidates[at].reward - frame.candidates[at].severity;
+        best_first.sort_by(|one, other| worth(*other).total_cmp(&worth(*one)));
+        let all = best_first.len();
+        let (mut can, mut cannot, mut found) = (1, all + 1, None);
+        while can + 1 < cannot {
+            let most = match cannot > all {
+                true => all.min(FIRST_LOOK.max(2 * can)),
+                false => can.midpoint(cannot),
+            };
+            let mut judged = best_first[..most].to_vec();
+            judged.sort_unstable();
+            let map = self.bind(frame, &judged)?;
+            let (facts, beliefs) = (&frame.facts, &frame.beliefs);
+            let (impossible, limit) = (&frame.impossible, self.max_worlds);
+            match map.all_regions(facts, beliefs, impossible, &self.weights, limit)? {
+                Some(regions) => (can, found) = (most, Some((judged, regions))),
+                None => cannot = most,
             }
-            let worth = |at: usize| frame.candidates[at].reward - frame.candidates[at].severity;
-            let mut best_first = judged.clone();
-            best_first.sort_by(|one, other| worth(*other).total_cmp(&worth(*one)));
-            let (mut can, mut cannot) = (1, judged.len());
-            let mut found = None;
-            while can + 1 < cannot {
-                let most = can.midpoint(cannot);
-                let mut some = best_first[..most].to_vec();
-                some.sort_unstable();
-                match self.whole(frame, &some)? {
-                    Some(regions) => (can, found) = (most, Some((some, regions))),
-                    None => cannot = most,
-                }
-            }
-            if let Some(found) = found {
-                return Ok(found);
-            }
-            best_first.truncate(1);
-            judged = best_first;
         }
-        let map = self.bind(frame, &judged)?;
-        let regions = map.regions(
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        best_first.truncate(1);
+        let regions = self.bind(frame, &best_first)?.regions(
             &frame.facts,
             &frame.beliefs,
             &frame.impossible,
             &self.weights,
             self.max_worlds,
         )?;
-        Ok((judged, regions))
-    }
-
-    /// The regions of these candidates, if there are not too many.
-    fn whole(&self, frame: &Frame, judged: &[usize]) -> Result<Option<Regions>, Fallen> {
-        let map = self.bind(frame, judged)?;
-        Ok(map.all_regions(
-            &frame.facts,
-            &frame.beliefs,
-            &frame.impossible,
-            &self.weights,
-            self.max_worlds,
-        )?)
+        Ok((best_first, regions))
     }
 
     fn bind(&self, frame: &Frame, judged: &[usize]) -> Result<SafetyMap, BindError> {

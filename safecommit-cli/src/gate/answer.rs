@@ -44,7 +44,7 @@ pub(crate) struct Named {
     pub(crate) id: String,
     /// What it is, in words.
     pub(crate) action: String,
-    /// Why it cannot be carried out, if it cannot.
+    /// Why it cannot be carried out, or was not looked at, whatever policies say.
     pub(crate) refused: Option<String>,
 }
 
@@ -242,7 +242,7 @@ impl Answer {
                 one_line(&named.action)
             );
             if let Some(reason) = &named.refused {
-                let _ = write!(text, " (cannot be carried out: {})", one_line(reason));
+                let _ = write!(text, " (refused: {})", one_line(reason));
             }
         }
         text

@@ -18,7 +18,7 @@ use crate::execute::{
     ActionError, Authority, ExecuteError, Executor, Probed, Proposal, Receipt, ReleaseContext,
 };
 use crate::files::{FileError, Workspace, score_version};
-use crate::gate::{Asked, Decided, Gate, GateError};
+use crate::gate::{Asked, Decided, Gate, GateError, LEFT_OUT_FOR_OTHERS};
 
 /// Stands between an agent and the files of a workspace: decides what it proposes, records the decision, and releases what
 /// was certified.
@@ -366,11 +366,12 @@ impl FileDecision {
         self.appended
     }
 
-    /// Why a candidate cannot be carried out, whatever policies say; `None` if it can.
+    /// Why a candidate cannot be carried out, or was not looked at, whatever policies say; `None` if they judged it.
     #[must_use]
     pub fn refused(&self, action: usize) -> Option<&str> {
         match self.probed.get(action) {
             Some(Err(reason)) => Some(reason),
+            _ if self.decided.left_out().contains(&action) => Some(LEFT_OUT_FOR_OTHERS),
             _ => None,
         }
     }

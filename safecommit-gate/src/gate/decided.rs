@@ -15,7 +15,12 @@ pub struct Decided {
     fault: Option<ReportedFault>,
     error: Option<String>,
     failed: Vec<(String, String)>,
+    left_out: Vec<usize>,
 }
+
+/// Why a candidate is safe in no world although nothing speaks against it.
+pub(crate) const LEFT_OUT_FOR_OTHERS: &str =
+    "with better ones there are too many worlds to look at it: it has to be proposed by itself";
 
 /// How the last word was reached.
 pub(super) enum Outcome {
@@ -32,6 +37,7 @@ impl Decided {
         fault: Option<ReportedFault>,
         error: Option<String>,
         failed: Vec<(String, String)>,
+        left_out: Vec<usize>,
     ) -> Self {
         let (record, certificate) = match outcome {
             Outcome::Decision(decision) => decision.into_parts(),
@@ -45,6 +51,7 @@ impl Decided {
             fault,
             error,
             failed,
+            left_out,
         }
     }
 
@@ -72,6 +79,13 @@ impl Decided {
         &self.failed
     }
 
+    /// The candidates, by position, that were not looked at, since with better ones there were too many worlds. They are
+    /// safe in none of the worlds that there are.
+    #[must_use]
+    pub fn left_out(&self) -> &[usize] {
+        &self.left_out
+    }
+
     /// How long its parts took.
     #[must_use]
     pub fn durations(&self) -> Durations {
@@ -96,6 +110,13 @@ impl Decided {
                 .map(|(probe, reason)| format!("{probe}: {reason}"))
                 .collect();
             entry.details.insert("probes".to_owned(), failed.join("; "));
+        }
+        if !self.left_out.is_empty() {
+            let left_out = self.left_out.iter();
+            let names = left_out.map(|at| self.record.actions[*at].id.as_str());
+            let names: Vec<&str> = names.collect();
+            let left_out = format!("{}: {LEFT_OUT_FOR_OTHERS}", names.join(", "));
+            entry.details.insert("left_out".to_owned(), left_out);
         }
         entry
     }

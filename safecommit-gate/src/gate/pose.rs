@@ -12,9 +12,6 @@ use crate::support::{LEFT_OUT, Region, Regions};
 /// The outcome of an answer that no declared value fits.
 pub const UNEXPECTED: &str = "unexpected";
 
-/// Why a candidate is safe in no world that was left out for the sake of better ones.
-const TOO_MANY: &str = "with the others there are too many worlds to look at it";
-
 /// As long as the description of a world usually is, in bytes.
 const DESCRIPTION: usize = 256;
 
@@ -31,10 +28,6 @@ pub(super) const MAX_OUTCOMES: usize = 4096;
 /// what is missing.
 pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<WorldProposal> {
     let id = |candidate: usize| frame.candidates[candidate].id.clone();
-    let refused = |candidate: usize| {
-        let reason = frame.candidates[candidate].refused.as_deref();
-        reason.or((!judged.contains(&candidate)).then_some(TOO_MANY))
-    };
     let best = regions
         .as_slice()
         .first()
@@ -58,8 +51,8 @@ pub(super) fn worlds(frame: &Frame, judged: &[usize], regions: &Regions) -> Vec<
                 let _ = write!(description, "{blocker}");
             }
         }
-        for (at, candidate) in frame.candidates.iter().enumerate() {
-            if let Some(reason) = refused(at) {
+        for candidate in &frame.candidates {
+            if let Some(reason) = &candidate.refused {
                 begin_reason(&mut description, candidate);
                 description.push_str(reason);
             }

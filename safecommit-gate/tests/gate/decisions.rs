@@ -264,20 +264,19 @@ fn of_more_candidates_than_can_be_looked_at_the_best_are_judged() {
         let taken = outcome(&decision).unwrap();
         assert!(!left_out.contains(&taken.as_str()), "{taken}");
         assert!(decision.record().worlds.len() <= most);
-        let worlds = &decision.decided().case().request().worlds;
-        for candidate in ["delete-1", "delete-2", "delete-3"] {
-            let why =
-                format!("{candidate}: with the others there are too many worlds to look at it");
-            let named =
-                |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains(&why));
-            let expected = left_out.contains(&candidate);
-            assert!(
-                worlds
-                    .iter()
-                    .all(|world| named(&world.description) == expected),
-                "{candidate}"
-            );
+        let positions: Vec<usize> = left_out
+            .iter()
+            .map(|id| id["delete-".len()..].parse::<usize>().unwrap() - 1)
+            .collect();
+        assert_eq!(decision.decided().left_out(), positions);
+        for action in 0..3 {
+            let refused = decision.refused(action).is_some();
+            assert_eq!(refused, positions.contains(&action));
         }
+        let reader = gate.log().reader().unwrap();
+        let recorded = reader.record(&name).unwrap().unwrap();
+        let said = &recorded.entry.details["left_out"];
+        assert!(said.starts_with(&left_out.join(", ")), "{said}");
     }
 }
 

@@ -43,7 +43,11 @@ fn decide(gate: &mut FileGate, name: &str, actions: &[&str]) -> FileDecision {
 }
 
 /// The stratum that governs with its threshold, and the group that the record is of.
-fn governing(gate: &FileGate, name: &str, decision: &FileDecision) -> (String, Option<f64>, String) {
+fn governing(
+    gate: &FileGate,
+    name: &str,
+    decision: &FileDecision,
+) -> (String, Option<f64>, String) {
     let asked = decision.decided().case().request();
     let recorded = gate.log().reader().unwrap().record(name).unwrap().unwrap();
     let threshold = decision.record().threshold;
@@ -66,7 +70,11 @@ fn a_candidate_that_is_added_never_lowers_the_threshold() {
         let scene = Scene::new();
         scene.write("kept", "text");
         let mut gate = gate(&scene, &[("high", high), ("medium", medium), ("low", low)]);
-        let all = [(WRITE, low, "low"), (MOVE, medium, "medium"), (DELETE, high, "high")];
+        let all = [
+            (WRITE, low, "low"),
+            (MOVE, medium, "medium"),
+            (DELETE, high, "high"),
+        ];
         for chosen in 1..1_usize << all.len() {
             let some = all.iter().enumerate();
             let some = some.filter(|(at, _)| chosen >> at & 1 == 1);
