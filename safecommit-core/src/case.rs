@@ -2,6 +2,7 @@
 
 mod governing;
 mod names;
+mod outcome_rows;
 mod record;
 mod request;
 mod subject;
@@ -18,6 +19,7 @@ use crate::report::ReportError;
 use crate::settings::Settings;
 use crate::units::Probability;
 
+pub use outcome_rows::OutcomeRows;
 pub use record::{
     ActionRecord, BoundRecord, CalibrationRecord, CertificateRecord, ClassRecord, DecisionKind,
     DecisionRecord, FallbackRecord, ProbeErrorRecord, ProbeRecord, RepresentationRecord,

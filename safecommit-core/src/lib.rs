@@ -46,9 +46,10 @@ pub use bound::{CountedMisses, ErrorBound, RepresentationTerm};
 pub use case::{
     ActionProposal, ActionRecord, BoundRecord, CalibrationRecord, Case, CertificateRecord,
     ClassRecord, Contradiction, Decision, DecisionKind, DecisionRecord, FallbackRecord,
-    ForeignController, Observation, OutcomeProposal, ProbeErrorRecord, ProbeProposal, ProbeRecord,
-    ProbingProposal, RepresentationRecord, RepresentationSource, Request, RequestError,
-    RequestProblem, SettingsProposal, VerificationProposal, WorldFate, WorldProposal, WorldRecord,
+    ForeignController, Observation, OutcomeProposal, OutcomeRows, ProbeErrorRecord, ProbeProposal,
+    ProbeRecord, ProbingProposal, RepresentationRecord, RepresentationSource, Request,
+    RequestError, RequestProblem, SettingsProposal, VerificationProposal, WorldFate, WorldProposal,
+    WorldRecord,
 };
 pub use certificate::{Certificate, CertificateError, Uncertified};
 pub use controller::{Controller, Fate, Step, Workspace};

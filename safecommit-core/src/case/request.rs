@@ -7,6 +7,8 @@ use safecommit_conformal::Stratum;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::outcome_rows::OutcomeRows;
+
 /// One decision to take. Fields that are not declared here are refused, so that a misspelt flag is
 /// never taken for an absent one.
 ///
@@ -144,7 +146,8 @@ pub struct ProbeProposal {
     /// A row for each world, in their order: the positions of the outcomes that it may yield, from 0 and ascending, each
     /// equally likely. It is short, for programs that propose many worlds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub possible: Option<Vec<Vec<u32>>>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<Vec<u32>>>"))]
+    pub possible: Option<OutcomeRows>,
 }
 
 /// An outcome of a probe: the `worlds` that certainly yield it, or its `likelihood` in each, unless the probe says what is

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use safecommit_conformal::Score;
-use safecommit_core::{ActionProposal, Observation, OutcomeProposal, ProbeProposal, WorldProposal};
+use safecommit_core::{
+    ActionProposal, Observation, OutcomeProposal, OutcomeRows, ProbeProposal, WorldProposal,
+};
 
 use crate::domain::{Answer, Candidate, Frame, OfferedProbe};
 use crate::fact::{Fact, Facts};
@@ -144,9 +146,10 @@ impl Posed {
         if product > MAX_OUTCOMES {
             return Err(product);
         }
-        let mut possible: Vec<Vec<u32>> = Vec::with_capacity(regions.as_slice().len() + 1);
+        let (mut possible, mut places) = (OutcomeRows::default(), Vec::new());
         for region in regions.as_slice() {
-            possible.push(outcomes_in(region, &positions, &known));
+            outcomes_in(region, &positions, &known, &mut places);
+            possible.push(places.iter().copied());
         }
         let mut outcomes: Vec<String> = combinations(&known)
             .iter()
@@ -155,7 +158,7 @@ impl Posed {
         outcomes.push(UNEXPECTED.to_owned());
         if regions.cut().is_some() {
             // In what was left out any answer is possible.
-            possible.push((0..).take(outcomes.len()).collect());
+            possible.push((0..).take(outcomes.len()));
         }
         let declared = outcomes.iter().map(|id| OutcomeProposal {
             id: id.clone(),
@@ -215,9 +218,8 @@ impl Posed {
 }
 
 /// The places among the combinations of all values of the combinations of those that a region admits, ascending.
-fn outcomes_in(region: &Region, positions: &[usize], facts: &[Fact]) -> Vec<u32> {
-    let sizes = positions.iter().map(|position| region.number(*position));
-    let mut places = Vec::with_capacity(sizes.product());
+fn outcomes_in(region: &Region, positions: &[usize], facts: &[Fact], places: &mut Vec<u32>) {
+    places.clear();
     places.push(0);
     for (&position, fact) in positions.iter().zip(facts) {
         let values = fact.values().len() as u32;
@@ -233,7 +235,6 @@ fn outcomes_in(region: &Region, positions: &[usize], facts: &[Fact]) -> Vec<u32>
             }
         }
     }
-    places
 }
 
 /// Every combination of values of some facts, by position.

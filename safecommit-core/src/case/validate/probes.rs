@@ -1,6 +1,7 @@
 //! Probes of a request, with their outcomes.
 
 use super::{At, Checked, RequestProblem, add_name, find};
+use crate::case::OutcomeRows;
 use crate::case::names::Names;
 use crate::case::request::{OutcomeProposal, ProbeProposal};
 use crate::probe::{NO, OutcomeModel, YES};
@@ -195,7 +196,7 @@ impl Possible {
 
 /// The outcomes that each world may yield: a partition where that is one in each.
 fn read_possible(
-    possible: &[Vec<u32>],
+    possible: &OutcomeRows,
     outcomes: usize,
     worlds: &Names,
     room: &mut Room,
@@ -225,7 +226,7 @@ fn read_possible(
         return Ok(Possible::One { outcomes, of_world });
     }
     let mut rows = room.table(possible.len(), outcomes).at(path)?;
-    for (likelihood, row) in rows.chunks_exact_mut(outcomes).zip(possible) {
+    for (likelihood, row) in rows.chunks_exact_mut(outcomes).zip(possible.iter()) {
         for &outcome in row {
             likelihood[outcome as usize] = 1.0 / row.len() as f64;
         }
