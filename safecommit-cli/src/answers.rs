@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, anyhow};
 use safecommit_core::DecisionKind;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde::de::IgnoredAny;
 
 use crate::input::{InputError, JsonText, Lines, Source};
 use crate::output::{self, Reader};
@@ -43,14 +44,22 @@ pub(crate) fn to_lines<A: Serialize>(
     let mut lines = Lines::open(source)?;
     let mut written = Vec::new();
     let (mut requests, mut errors) = (0_u64, 0_u64);
+    // Whether the first request ends before its end, as a request of several lines does.
+    let mut cut = false;
     while let Some(line) = lines.next_line()? {
         let answered = match line.text {
             Ok(text) if text.trim_ascii().is_empty() => continue,
-            Ok(text) => answer(JsonText {
-                source,
-                first_line: line.number,
-                text,
-            }),
+            Ok(text) => {
+                if requests == 0 {
+                    let value = serde_json::from_str::<IgnoredAny>(text);
+                    cut = value.is_err_and(|error| error.is_eof());
+                }
+                answer(JsonText {
+                    source,
+                    first_line: line.number,
+                    text,
+                })
+            }
             Err(error) => Err(error),
         };
         requests += 1;
@@ -72,8 +81,12 @@ pub(crate) fn to_lines<A: Serialize>(
         }
     }
     if errors > 0 {
+        let hint = match cut && errors == requests && requests > 1 {
+            true => "; a single request of several lines is read without --jsonl",
+            false => "",
+        };
         return Err(anyhow!(
-            "{}: {errors} of {requests} lines {what}",
+            "{}: {errors} of {requests} lines {what}{hint}",
             source.name()
         ));
     }

@@ -1,7 +1,7 @@
 //! `safecommit audit`: the audit log of a gate, checked, shown, taken again, diagnosed, exported.
 
-mod diagnose;
-mod show;
+pub(crate) mod diagnose;
+pub(crate) mod show;
 
 use std::process::ExitCode;
 

@@ -32,10 +32,15 @@ impl Calibrations {
     }
 
     fn parse(json: JsonText<'_>) -> Result<Self, InputError> {
-        if is_by_stratum(json) {
-            json.parse(PhantomData).map(Self::ByStratum)
-        } else {
-            json.parse(PhantomData).map(|one| Self::One(Box::new(one)))
+        match kind(json) {
+            Kind::One => json.parse(PhantomData).map(|one| Self::One(Box::new(one))),
+            Kind::ByStratum => json.parse(PhantomData).map(Self::ByStratum),
+            Kind::OfGate => Err(InputError::new(
+                json.source,
+                json.first_line,
+                "this is the calibration of a gate, as `safecommit calibrate --audit` makes it; `decide` takes one of \
+                 scores, which `safecommit calibrate --scores` makes",
+            )),
         }
     }
 }
@@ -49,18 +54,26 @@ pub(crate) fn decide(case: &Case, calibrations: Option<&Calibrations>) -> Decisi
     }
 }
 
-/// Whether the text is meant to be calibrations by stratum, so that what is wrong with it is said of the
-/// form that it has. It need not be whole: the keys before the first fault tell.
-fn is_by_stratum(json: JsonText<'_>) -> bool {
-    let seen = Cell::new(false);
+/// What a text is meant to be.
+#[derive(Clone, Copy)]
+enum Kind {
+    One,
+    ByStratum,
+    OfGate,
+}
+
+/// What the text is meant to be, so that what is wrong with it is said of the form that it has. It need not be
+/// whole: the keys before the first fault tell.
+fn kind(json: JsonText<'_>) -> Kind {
+    let seen = Cell::new(Kind::One);
     // Whatever is wrong is found again by the reading proper.
     let _ = json.parse(Keys(&seen));
     seen.get()
 }
 
-/// Notes a key that calibrations by stratum alone have.
+/// Notes a key that one kind alone has.
 #[derive(Clone, Copy)]
-struct Keys<'a>(&'a Cell<bool>);
+struct Keys<'a>(&'a Cell<Kind>);
 
 impl<'de> DeserializeSeed<'de> for Keys<'_> {
     type Value = ();
@@ -79,8 +92,10 @@ impl<'de> Visitor<'de> for Keys<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
-            if key == "taxonomy" || key == "groups" {
-                self.0.set(true);
+            match key.as_str() {
+                "taxonomy" | "groups" => self.0.set(Kind::ByStratum),
+                "score_version" | "calibrations" => self.0.set(Kind::OfGate),
+                _ => {}
             }
             map.next_value::<IgnoredAny>()?;
         }

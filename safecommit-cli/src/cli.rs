@@ -72,13 +72,26 @@ pub(crate) struct ConfigurationArgument {
     config: Option<std::path::PathBuf>,
 }
 
+/// Who says where the configuration is.
+#[cfg(unix)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NamedBy {
+    Option,
+    Environment,
+    Default,
+}
+
 #[cfg(unix)]
 impl ConfigurationArgument {
-    /// The file that is meant.
-    pub(crate) fn file(&self) -> std::path::PathBuf {
-        let named = || std::env::var_os("SAFECOMMIT_CONFIG").filter(|file| !file.is_empty());
-        let file = self.config.clone().or_else(|| named().map(Into::into));
-        file.unwrap_or_else(|| "safecommit.toml".into())
+    /// The file that is meant, and who says so.
+    pub(crate) fn file(&self) -> (std::path::PathBuf, NamedBy) {
+        if let Some(file) = &self.config {
+            return (file.clone(), NamedBy::Option);
+        }
+        match std::env::var_os("SAFECOMMIT_CONFIG").filter(|file| !file.is_empty()) {
+            Some(file) => (file.into(), NamedBy::Environment),
+            None => ("safecommit.toml".into(), NamedBy::Default),
+        }
     }
 }
 
@@ -111,8 +124,19 @@ pub(crate) enum SchemaForm {
     Evidence,
     /// A line of what turned out to be true, which `audit diagnose --labels` and `calibrate --labels` read
     Label,
-    /// What `calibrate` writes and `decide --calibration` reads
+    /// What `audit show DECISION --format json` prints: a record of the log
+    #[cfg(unix)]
+    AuditRecord,
+    /// A line of what `audit show --format json` prints: a decision in the list of all
+    #[cfg(unix)]
+    AuditLine,
+    /// What `audit diagnose --format json` prints
+    #[cfg(unix)]
+    Diagnosis,
+    /// What `calibrate --scores` writes and `decide --calibration` reads
     Calibration,
+    /// What `calibrate --audit` writes and a gate reads, if its configuration names it
+    GateCalibration,
     /// What `decide --jsonl` and `gate --jsonl` print for a line that is no request
     Error,
 }

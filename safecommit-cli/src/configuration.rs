@@ -1,14 +1,47 @@
 //! The gate that a command is about: its configuration, its log, its key.
 
-use anyhow::{Context as _, Result};
-use safecommit_gate::GateConfiguration;
-use safecommit_gate::audit::{AuditReader, LogKey, Redaction};
+use std::io::ErrorKind;
+use std::path::Path;
 
-use crate::cli::ConfigurationArgument;
+use anyhow::{Context as _, Result, anyhow};
+use safecommit_gate::audit::{AuditReader, LogKey, Redaction};
+use safecommit_gate::{ConfigurationError, ConfigurationProblem, GateConfiguration};
+
+use crate::cli::{ConfigurationArgument, NamedBy};
+
+/// The name of a configuration, unless somebody gives it another.
+pub(crate) const CONFIGURATION: &str = "safecommit.toml";
 
 /// Reads the configuration that is meant.
 pub(crate) fn load(argument: &ConfigurationArgument) -> Result<GateConfiguration> {
-    Ok(GateConfiguration::load(&argument.file())?)
+    let (file, named_by) = argument.file();
+    GateConfiguration::load(&file).map_err(|error| match hint(&file, named_by, &error) {
+        Some(hint) => anyhow!("{error}; {hint}"),
+        None => error.into(),
+    })
+}
+
+/// What to do about a configuration that is not there.
+fn hint(file: &Path, named_by: NamedBy, error: &ConfigurationError) -> Option<String> {
+    let ConfigurationProblem::Unreadable(cause) = error.problem() else {
+        return None;
+    };
+    match (cause.kind(), named_by) {
+        (ErrorKind::NotFound, NamedBy::Default) => Some(
+            "name the configuration of a gate with --config or SAFECOMMIT_CONFIG, or make a gate with \
+             `safecommit init --workspace DIR`"
+                .to_owned(),
+        ),
+        (ErrorKind::NotFound, NamedBy::Environment) => {
+            Some("SAFECOMMIT_CONFIG names it, and --config would name another".to_owned())
+        }
+        (ErrorKind::IsADirectory, _) => {
+            let inside = file.join(CONFIGURATION);
+            let hint = format!("the configuration in it is `{}`", inside.display());
+            inside.is_file().then_some(hint)
+        }
+        _ => None,
+    }
 }
 
 /// The audit log of a gate.

@@ -34,14 +34,12 @@ fn single(
     format: Format,
 ) -> Result<ExitCode> {
     let text = source.read()?;
-    let record = decide(
-        JsonText {
-            source,
-            first_line: 1,
-            text: &text,
-        },
-        calibrations,
-    )?;
+    let json = JsonText {
+        source,
+        first_line: 1,
+        text: &text,
+    };
+    let record = decide(json, calibrations).map_err(|error| json.explain_single(error))?;
     answers::print_single(match format {
         Format::Human => human::render(&record),
         Format::Json => serde_json::to_string_pretty(&record)?,

@@ -2,7 +2,7 @@
 
 pub(crate) mod answer;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,12 @@ fn single(
         first_line: 1,
         text,
     });
-    let answer = answer(json, gate, evidence, answers, command.execute)?;
+    let answer = answer(json, gate, evidence, answers, command.execute);
+    let answer = answer.map_err(|error| match error.downcast::<InputError>() {
+        Ok(error) if error.file == json.source.name() => json.explain_single(error).into(),
+        Ok(error) => error.into(),
+        Err(other) => other,
+    })?;
     answers::print_single(match format {
         Format::Human => answer.human(),
         Format::Json => serde_json::to_string_pretty(&answer)?,
@@ -95,6 +100,10 @@ fn answer(
         .check(evidence.iter().cloned())
         .map_err(|error| json.error_at(&error.path, error.problem.to_string()))?;
     if let Some(answers) = answers {
+        if answers.text.trim_ascii_start().starts_with('{') {
+            let problem = "the file has to be a list of answers, also if there is only one";
+            return Err(InputError::new(answers.source, answers.first_line, problem).into());
+        }
         let given = answers.parse(PhantomData::<Vec<ClarificationAnswer>>)?;
         request = request.with_answers(given).map_err(|error| {
             // The file is the list itself.
@@ -105,7 +114,8 @@ fn answer(
     let now = jiff::Timestamp::now();
     let decision = gate.decide(&request, now).map_err(|error| match error {
         FileGateError::Audit(AuditError::DecisionExists(_)) => {
-            json.error_at("decision", error.to_string()).into()
+            let problem = format!("{error}: each decision has a name of its own, say another");
+            json.error_at("decision", problem).into()
         }
         other => anyhow::Error::from(other),
     })?;
@@ -126,29 +136,41 @@ fn answer(
 /// nothing.
 fn read_all_evidence(files: &[PathBuf]) -> Result<Vec<EvidenceRecord>> {
     let mut all: Vec<EvidenceRecord> = Vec::new();
-    let mut names = BTreeSet::new();
+    let mut places = BTreeMap::new();
     for file in files {
         let shown = file.display();
-        for record in read_evidence(file)? {
-            if !names.insert(record.id().to_owned()) {
+        let is_store = is_store(file);
+        for (number, record) in (1..).zip(read_evidence(file)?) {
+            // A record is a line, and no line is passed over.
+            let place = match is_store {
+                true => format!("`{shown}`"),
+                false => format!("`{shown}` line {number}"),
+            };
+            let id = record.id();
+            if let Some(first) = places.get(id) {
                 return Err(anyhow!(
-                    "`{shown}`: evidence `{}` stands twice",
-                    record.id()
+                    "{place}: evidence `{id}` stands twice, first in {first}"
                 ));
             }
+            places.insert(id.to_owned(), place);
             all.push(record);
         }
     }
     Ok(all)
 }
 
+/// Whether a file of evidence is an SQLite store, by its name.
+fn is_store(path: &Path) -> bool {
+    let of_store = ["db", "sqlite", "sqlite3"];
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| of_store.contains(&extension))
+}
+
 fn read_evidence(path: &Path) -> Result<Vec<EvidenceRecord>> {
     let shown = path.display().to_string();
     // A store that is not there would be made, and a name that was mistyped would stand for no evidence at all.
     let file = File::open(path).with_context(|| format!("cannot read `{shown}`"))?;
-    let of_store = ["db", "sqlite", "sqlite3"];
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    if extension.is_some_and(|extension| of_store.contains(&extension)) {
+    if is_store(path) {
         let store = EvidenceStore::open(path, LOCK_WAIT)?;
         return Ok(store.all()?);
     }

@@ -11,10 +11,10 @@ use safecommit_gate::audit::{AuditLog, LogKey};
 use safecommit_gate::{FILE_POLICIES, FILE_SCHEMA, GateConfiguration};
 
 use crate::cli::InitArguments;
+use crate::configuration::CONFIGURATION;
 use crate::output;
 use crate::terminal::one_line;
 
-const CONFIGURATION: &str = "safecommit.toml";
 const STATE: &str = "state";
 
 pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode> {
@@ -38,7 +38,10 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode> {
         ));
     }
     if fs::symlink_metadata(&directory).is_ok() {
-        return Err(anyhow!("`{}` is there already", directory.display()));
+        return Err(anyhow!(
+            "`{}` is there already (say another --directory)",
+            directory.display()
+        ));
     }
     make(&workspace, &directory)
         .with_context(|| format!("cannot make `{}`", directory.display()))?;

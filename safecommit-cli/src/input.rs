@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use anyhow::{Context as _, Result};
 use safecommit_bench::json::{self, JsonError};
-use serde::de::DeserializeSeed;
+use serde::de::{DeserializeSeed, IgnoredAny};
 
 use crate::terminal::shortened;
 
@@ -199,6 +199,23 @@ impl JsonText<'_> {
         seed: impl for<'de> DeserializeSeed<'de, Value = T>,
     ) -> Result<T, InputError> {
         json::parse(self.text, seed).map_err(|error| self.place(&error))
+    }
+
+    /// The error in what should be a single request: where a stream of them stands instead, it says how to read one.
+    pub(crate) fn explain_single(&self, mut error: InputError) -> InputError {
+        let lines = self
+            .text
+            .lines()
+            .filter(|line| !line.trim_ascii().is_empty());
+        let first: Vec<&str> = lines.take(2).collect();
+        let is_object = |line: &&str| {
+            let object = line.trim_ascii_start().starts_with('{');
+            object && serde_json::from_str::<IgnoredAny>(line).is_ok()
+        };
+        if first.len() == 2 && first.iter().all(is_object) {
+            error.message += "; a file with a request a line is read with --jsonl";
+        }
+        error
     }
 
     /// An error in the value at `field`.

@@ -19,6 +19,7 @@ mod human;
 #[cfg(unix)]
 mod init;
 mod input;
+mod labels;
 mod output;
 #[cfg(unix)]
 mod restore;
@@ -66,11 +67,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The error and its causes, without those that the error before already quotes.
+/// The error and its causes, without those that the error before already quotes, and without the name of a file before a
+/// cause that names it.
 fn in_one_sentence(error: &anyhow::Error) -> String {
     let mut sentence = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        if sentence.is_empty() {
+        if sentence.is_empty() || cause.contains(&format!("`{sentence}`")) {
             sentence = cause;
         } else if !sentence.ends_with(&cause) {
             sentence.push_str(": ");

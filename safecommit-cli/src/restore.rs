@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
-use safecommit_gate::{Executor, GateConfiguration, JournalEntry, Resolution, Workspace};
+use anyhow::{Result, anyhow};
+use safecommit_gate::{
+    ExecuteError, Executor, GateConfiguration, JournalEntry, Resolution, Workspace,
+};
 
 use crate::cli::RestoreArguments;
 use crate::terminal::one_line;
@@ -24,11 +26,12 @@ pub(crate) fn run(arguments: &RestoreArguments) -> Result<ExitCode> {
     }
     let text = match arguments.entry {
         Some(entry) => {
-            let receipt = executor.restore(entry)?;
+            let receipt = executor.restore(entry).map_err(about_entry)?;
             format!("entry {entry} is undone, by entry {}\n", receipt.entry)
         }
         None => {
-            let emptied = executor.empty_trash(arguments.empty.iter().copied())?;
+            let emptied = executor.empty_trash(arguments.empty.iter().copied());
+            let emptied = emptied.map_err(about_entry)?;
             let emptied: Vec<String> = emptied.iter().map(u64::to_string).collect();
             match emptied.as_slice() {
                 [] => "nothing was in the trash of these\n".to_owned(),
@@ -38,6 +41,16 @@ pub(crate) fn run(arguments: &RestoreArguments) -> Result<ExitCode> {
     };
     output::print(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The error, with where to look for another entry if this one will not do.
+fn about_entry(error: ExecuteError) -> anyhow::Error {
+    match error {
+        ExecuteError::NoSuchEntry(_) | ExecuteError::NotRestorable { .. } => {
+            anyhow!("{error}; `safecommit restore --list` shows all entries")
+        }
+        other => other.into(),
+    }
 }
 
 fn open(configuration: &GateConfiguration) -> Result<Executor> {

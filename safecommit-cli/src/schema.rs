@@ -1,5 +1,7 @@
 //! `safecommit schema`: JSON Schemas of what is read and written here.
 
+#[cfg(unix)]
+mod audit;
 mod core;
 #[cfg(target_os = "linux")]
 mod gate;
@@ -35,7 +37,14 @@ fn schema(form: SchemaForm) -> Result<Schema> {
         SchemaForm::Answers => gate::answers(),
         SchemaForm::Evidence => records::evidence(),
         SchemaForm::Label => records::label(),
+        #[cfg(unix)]
+        SchemaForm::AuditRecord => audit::record(),
+        #[cfg(unix)]
+        SchemaForm::AuditLine => audit::line(),
+        #[cfg(unix)]
+        SchemaForm::Diagnosis => audit::diagnosis(),
         SchemaForm::Calibration => core::calibration(),
+        SchemaForm::GateCalibration => core::gate_calibration(),
         SchemaForm::Error => core::error(),
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use safecommit_conformal::{CalibrationScore, Stratum, Taxonomy, Weight};
+use safecommit_conformal::{CalibrationScore, ScoreError, Stratum, Taxonomy, Weight};
 
 use crate::input::{InputError, JsonText, Lines, Source};
 
@@ -131,8 +131,15 @@ impl Reading<'_> {
             }
             if kind == Kind::Text {
                 let score = text.trim_ascii().parse();
-                let score =
-                    score.map_err(|error| InputError::new(source, number, format!("{error}")))?;
+                let score = score.map_err(|error: ScoreError| {
+                    let json = text.trim_ascii_start().starts_with('{');
+                    let hint = if json {
+                        " (JSON is read with --input jsonl)"
+                    } else {
+                        ""
+                    };
+                    InputError::new(source, number, format!("{error}{hint}"))
+                })?;
                 cases.add(self, number, score, &[], None)?;
                 continue;
             }

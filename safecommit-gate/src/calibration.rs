@@ -1,6 +1,7 @@
 //! A calibration as the gate uses it: with the version of the score that it is for, and what its strata are made of.
 
 mod error;
+mod kind;
 mod wire;
 
 use std::path::Path;
@@ -80,13 +81,19 @@ impl GateCalibration {
     ///
     /// # Errors
     ///
-    /// [`CalibrationFileError`] with file and line.
+    /// [`CalibrationFileError`] with file and line, also for a calibration of another kind.
     pub fn read(path: &Path) -> Result<Self, CalibrationFileError> {
         let text = std::fs::read(path).map_err(|error| CalibrationFileError::Unreadable {
             file: path.to_owned(),
             error,
         })?;
-        serde_json::from_slice(&text).map_err(|error| CalibrationFileError::form(path, &error))
+        serde_json::from_slice(&text).map_err(|error| match kind::other_kind(&text) {
+            Some(kind) => CalibrationFileError::OtherKind {
+                file: path.to_owned(),
+                kind,
+            },
+            None => CalibrationFileError::form(path, &error),
+        })
     }
 
     /// The version of the score that the thresholds are for.
@@ -241,6 +248,17 @@ impl GateCalibration {
             by,
             thresholds,
         })
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for GateCalibration {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "GateCalibration".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Wire::json_schema(generator)
     }
 }
 

@@ -171,18 +171,20 @@ impl GateConfiguration {
     /// [`ConfigurationError`] for a file that cannot be read, and for policies that do not hold.
     pub fn policies(&self) -> Result<SafetyPolicies, ConfigurationError> {
         let refuse = |problem| ConfigurationError::of_file(&self.file, problem);
-        let read = |file: &NamedFile| {
+        let read = |field: String, file: &NamedFile| {
             std::fs::read_to_string(&file.path).map_err(|error| {
                 refuse(ConfigurationProblem::Path {
                     path: file.path.clone(),
                     problem: error.to_string(),
                 })
+                .in_field(field)
             })
         };
         let texts = self
             .policies
             .iter()
-            .map(read)
+            .enumerate()
+            .map(|(at, file)| read(format!("policies.files[{at}]"), file))
             .collect::<Result<Vec<_>, _>>()?;
         let mut policies: Vec<PolicyText<'_>> = Vec::new();
         for (file, text) in self.policies.iter().zip(&texts) {
@@ -192,7 +194,9 @@ impl GateConfiguration {
         if policies.is_empty() {
             policies.push(FILE_POLICIES);
         }
-        let schema_text = self.schema.as_ref().map(read).transpose()?;
+        let schema = self.schema.as_ref();
+        let schema_text = schema.map(|file| read("policies.schema".to_owned(), file));
+        let schema_text = schema_text.transpose()?;
         let schema = match (&self.schema, &schema_text) {
             (Some(NamedFile { name, .. }), Some(text)) => PolicyText { name, text },
             _ => FILE_SCHEMA,
@@ -212,6 +216,7 @@ impl GateConfiguration {
         };
         let refuse = |error: CalibrationFileError| {
             ConfigurationError::of_file(&self.file, ConfigurationProblem::Calibration(error))
+                .in_field("calibration.file".to_owned())
         };
         let calibration = GateCalibration::read(path).map_err(refuse)?;
         match calibration.serves(&self.score_version()?) {

@@ -37,6 +37,8 @@ mod unsupported;
 #[cfg(target_os = "linux")]
 mod tests;
 
+#[cfg(target_os = "linux")]
+pub(crate) use action::with_article;
 pub use action::{ActionError, Content, FileAction, Proposal, ReleaseContext, TargetPath};
 pub use error::ExecuteError;
 #[cfg(target_os = "linux")]

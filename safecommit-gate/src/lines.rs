@@ -41,6 +41,13 @@ pub(crate) fn next_line<'b>(
     }
 }
 
+/// What is wrong with a JSON text, without the place, which is said in another way.
+pub(crate) fn reason(error: &serde_json::Error) -> String {
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let text = error.to_string();
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -230,9 +230,9 @@ fn errors_name_file_line_and_field() {
     );
     assert_eq!(
         error_of(&LINE[..9]),
-        "`e.jsonl` line 1: column 9: EOF while parsing a string"
+        "`e.jsonl` line 1: column 9: EOF while parsing a string; a record is a JSON object on a line of its own"
     );
-    assert!(error_of(&format!("{LINE}{LINE}")).ends_with("trailing characters"));
+    assert!(error_of(&format!("{LINE}{LINE}")).contains(": trailing characters; "));
     assert!(
         error_of(&format!("[{LINE}]"))
             .contains("an object with the fields of a record of evidence")

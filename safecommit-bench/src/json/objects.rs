@@ -1,17 +1,22 @@
-//! Structs from objects alone.
+//! Structs from objects alone, variants without contents from texts alone.
 //!
 //! A derived `Deserialize` also takes a list, matching its elements to the fields by their order. That
 //! would give a meaning to what is only a mistake, so here a list is an error.
+
+mod variants;
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
 
-/// A deserializer that reads structs from objects alone, at any depth.
+use variants::Variants;
+
+/// A deserializer that reads structs from objects alone, and variants without contents from texts alone, at any depth.
 ///
 /// A derived `Deserialize` also takes a list, matching its elements to the fields by their order: `[1, 2]` for
-/// `{"min": 1, "max": 2}`. Through this wrapper that is an error. It is for formats that describe themselves,
-/// such as JSON and TOML, and whose structs are maps.
+/// `{"min": 1, "max": 2}`; and for the variant `"never"` it also takes `{"never": null}`. Through this wrapper both are
+/// errors, so that everything has one spelling, which is the one that a JSON Schema allows. It is for formats that
+/// describe themselves, such as JSON and TOML, and whose structs are maps.
 ///
 /// ```
 /// use safecommit_bench::json::FromObjects;
@@ -42,7 +47,6 @@ macro_rules! forward {
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for FromObjects<D> {
     type Error = D::Error;
 
-    /// The one method that differs.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -50,6 +54,15 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for FromObjects<D> {
         visitor: V,
     ) -> Result<V::Value, D::Error> {
         self.0.deserialize_map(Fields(visitor))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_any(Variants { names, visitor })
     }
 
     forward! {
@@ -80,7 +93,6 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for FromObjects<D> {
         deserialize_tuple(length: usize);
         deserialize_tuple_struct(name: &'static str, length: usize);
         deserialize_map();
-        deserialize_enum(name: &'static str, variants: &'static [&'static str]);
         deserialize_identifier();
         deserialize_ignored_any();
     }
@@ -93,7 +105,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Fields<V> {
     type Value = V::Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.expecting(formatter)
+        formatter.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
@@ -157,7 +169,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for FromObjects<V> {
         self.0.visit_map(FromObjects(map))
     }
 
-    /// Variants without contents, as all of ours are, need no wrapping.
+    /// Only for a visitor that asked for no enum: one that did gets [`Variants`].
     fn visit_enum<A: EnumAccess<'de>>(self, variant: A) -> Result<V::Value, A::Error> {
         self.0.visit_enum(variant)
     }
@@ -246,7 +258,7 @@ mod tests {
             );
             let error = read(list).unwrap_err();
             assert!(
-                error.starts_with("invalid type: sequence, expected struct"),
+                error.starts_with("invalid type: sequence, expected an object"),
                 "{error}"
             );
         }

@@ -3,27 +3,28 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use safecommit_conformal::Delta;
 use safecommit_core::FailureCause;
 use safecommit_gate::audit::{Causes, Diagnosis, Labels, MissRate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use crate::cli::{DiagnoseArguments, Format};
 use crate::terminal::one_line;
-use crate::{configuration, human, output};
+use crate::{configuration, human, labels, output};
 
 pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
     let configuration = configuration::load(&arguments.configuration)?;
     let source = &arguments.labels;
-    let mut labels = Labels::read(source.open()?).with_context(|| source.name())?;
+    let mut labels = labels::read(source)?;
     if let Some(redaction) = configuration::redaction(&configuration)? {
         // The log knows names by their codes.
         labels = Labels::new(labels.iter().map(|label| redaction.label(label)))?;
     }
     let diagnosis = configuration::open_log(&configuration)?
         .diagnose(&labels, arguments.delta)
-        .with_context(|| configuration.log().display().to_string())?;
+        .map_err(|error| labels::fault(error, source, configuration.log()))?;
     let text = match arguments.format {
         Format::Human => human(&diagnosis, arguments.delta),
         Format::Json => {
@@ -35,36 +36,120 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
 }
 
 /// A diagnosis as JSON.
-#[derive(Serialize)]
-struct Form<'d> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Form<'d> {
+    /// How many decisions of the log have a label.
     labelled: u64,
+    /// How many have none.
     unlabelled: u64,
+    /// How many of the labelled ones are to commit.
     commits: u64,
+    /// How many fell back.
     fallbacks: u64,
+    /// How many wait for an answer.
     pending: u64,
+    /// How many commits were unsafe, by cause.
+    #[schemars(schema_with = "by_cause")]
     unsafe_commits: BTreeMap<&'static str, u64>,
+    /// How many fell back although a candidate was safe, by cause.
+    #[schemars(schema_with = "by_cause")]
     needless_fallbacks: BTreeMap<&'static str, u64>,
+    /// The decisions whose labels do not tell what was safe.
     undetermined: &'d [String],
+    /// Each failure that is counted above.
     failed: Vec<FailedForm<'d>>,
+    /// The bounds hold with confidence 1 - delta.
+    #[schemars(range(min = 0.0, max = 1.0))]
     delta: f64,
+    /// How often the true world was not proposed.
     beta_over_worlds: RateForm,
+    /// How often no proposed world had the candidates as safe that were.
     beta_over_signatures: RateForm,
 }
 
-#[derive(Serialize)]
+/// A decision that failed.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Failure", deny_unknown_fields)]
 struct FailedForm<'d> {
+    /// Its place in the audit log, from 1.
+    #[schemars(range(min = 1))]
     number: u64,
+    /// Its name.
     decision: &'d str,
+    /// What was committed; null for a fallback.
     committed: Option<&'d str>,
+    /// The part of the system that failed; `error` for a fallback on an error.
+    #[schemars(schema_with = "cause")]
     cause: &'static str,
 }
 
-#[derive(Serialize)]
+/// How often something was not proposed.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MissRate", deny_unknown_fields)]
 struct RateForm {
+    /// In how many cases it was not.
     missing: u64,
+    /// How many cases tell.
     cases: u64,
+    /// The share; null without a case.
+    #[schemars(range(min = 0.0, max = 1.0))]
     rate: Option<f64>,
+    /// The upper bound on the probability.
+    #[schemars(range(min = 0.0, max = 1.0))]
     upper: f64,
+}
+
+const CAUSES: [Option<FailureCause>; 6] = [
+    None,
+    Some(FailureCause::Proposal),
+    Some(FailureCause::Calibration),
+    Some(FailureCause::Evidence),
+    Some(FailureCause::SafetyMap),
+    Some(FailureCause::ProbePolicy),
+];
+
+fn cause(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "enum": CAUSES.map(name)})
+}
+
+fn by_cause(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "propertyNames": {"enum": CAUSES.map(name)},
+        "additionalProperties": {"type": "integer", "minimum": 1}
+    })
+}
+
+impl Form<'static> {
+    /// One unsafe commit among ten labelled decisions.
+    pub(crate) fn example() -> Self {
+        let rate = |missing, rate, upper| RateForm {
+            missing,
+            cases: 10,
+            rate: Some(rate),
+            upper,
+        };
+        Self {
+            labelled: 10,
+            unlabelled: 2,
+            commits: 8,
+            fallbacks: 2,
+            pending: 0,
+            unsafe_commits: BTreeMap::from([(name(Some(FailureCause::Calibration)), 1)]),
+            needless_fallbacks: BTreeMap::new(),
+            undetermined: &[],
+            failed: vec![FailedForm {
+                number: 4,
+                decision: "cleanup-4",
+                committed: Some("delete-1"),
+                cause: name(Some(FailureCause::Calibration)),
+            }],
+            delta: 0.05,
+            beta_over_worlds: rate(1, 0.1, 0.394),
+            beta_over_signatures: rate(0, 0.0, 0.259),
+        }
+    }
 }
 
 impl<'d> Form<'d> {

@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result, anyhow};
 use safecommit_core::{DecisionKind, DecisionRecord};
 use safecommit_gate::GateConfiguration;
 use safecommit_gate::audit::{AuditReader, AuditRecord, Entry, RedactedField, ReportedFault};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::{Format, ShowArguments};
@@ -50,7 +51,9 @@ fn find(
     }
     let number = decision.parse::<usize>().ok().filter(|number| *number > 0);
     let Some(number) = number else {
-        return Err(anyhow!("there is no decision `{decision}`"));
+        return Err(anyhow!(
+            "there is no decision `{decision}` (`safecommit audit show` lists all)"
+        ));
     };
     let records = reader.records()?;
     let count = records.len();
@@ -62,19 +65,29 @@ fn find(
 }
 
 /// A decision in a list.
-#[derive(Serialize)]
-struct Line<'r> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Line<'r> {
+    /// Its place in the audit log, from 1.
+    #[schemars(range(min = 1))]
     number: usize,
+    /// Its name.
     decision: &'r str,
+    /// When it was taken.
+    #[schemars(extend("format" = "date-time"))]
     at: String,
+    /// What was decided.
     verdict: DecisionKind,
+    /// What was committed.
     action: Option<&'r str>,
+    /// The probe that was to be made, or the question to be answered.
     probe: Option<&'r str>,
+    /// Why it fell back.
     fallback: Option<&'r str>,
 }
 
 impl<'r> Line<'r> {
-    fn of(number: usize, entry: &'r Entry) -> Self {
+    pub(crate) fn of(number: usize, entry: &'r Entry) -> Self {
         let record = &entry.record;
         Self {
             number,

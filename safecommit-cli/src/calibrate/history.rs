@@ -9,6 +9,7 @@ use safecommit_gate::audit::{AuditReader, GroupBy, LabelError, Labels, ScoredDec
 
 use crate::calibrations::Calibrations;
 use crate::input::Source;
+use crate::labels;
 use crate::scores::Cases;
 
 /// Cases that were scored with one version.
@@ -25,19 +26,20 @@ pub(super) fn read(
     declared: Option<&Taxonomy>,
 ) -> Result<History> {
     let file = labels.name();
-    let labels = Labels::read(labels.open()?).with_context(|| file.clone())?;
+    let (source, labels) = (labels, labels::read(labels)?);
     let named = || log.display().to_string();
     let reader = AuditReader::open(log).with_context(named)?;
-    let score_version = score_version(&reader, &labels).with_context(named)?;
+    let score_version = score_version(&reader, &labels, source, log)?;
     let score_version = score_version.ok_or_else(|| anyhow!("{file}: there is no label"))?;
     let scored = reader.calibration_scores(&labels, by, Some(&score_version));
+    let scored = scored.map_err(|error| labels::fault(error, source, log))?;
     let mut cases = Cases::default();
     for ScoredDecision {
         decision,
         stratum,
         score,
         ..
-    } in scored.with_context(named)?
+    } in scored
     {
         if let Some(declared) = declared
             && !declared.strata().any(|known| *known == stratum)
@@ -60,17 +62,26 @@ pub(super) fn read(
 
 /// The version that the first labelled decision was scored with; that it is the one of all is checked when their
 /// scores are read. `None` without a label.
-fn score_version(reader: &AuditReader, labels: &Labels) -> Result<Option<String>> {
+fn score_version(
+    reader: &AuditReader,
+    labels: &Labels,
+    source: &Source,
+    log: &Path,
+) -> Result<Option<String>> {
     let Some(label) = labels.iter().next() else {
         return Ok(None);
     };
     let decision = &label.decision;
-    let record = reader.record(decision)?;
-    let record = record.ok_or_else(|| LabelError::UnknownDecision(decision.clone()))?;
+    let record = reader.record(decision);
+    let record = record.and_then(|record| {
+        record.ok_or_else(|| LabelError::UnknownDecision(decision.clone()).into())
+    });
+    let record = record.map_err(|error| labels::fault(error, source, log))?;
     match record.entry.versions.score {
         Some(version) => Ok(Some(version)),
         None => Err(anyhow!(
-            "decision `{decision}` does not say by which version it was scored"
+            "{}: decision `{decision}` does not say by which version it was scored",
+            log.display()
         )),
     }
 }

@@ -5,6 +5,8 @@ use safecommit_conformal::{
     Calibration, CalibrationScore, Misses, MondrianCalibration, Stratum, Taxonomy,
 };
 use safecommit_core::{Case, DecisionRecord, Request};
+use safecommit_gate::GateCalibration;
+use safecommit_gate::audit::GroupBy;
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
@@ -41,6 +43,40 @@ pub(super) fn decision() -> Result<Schema> {
 }
 
 pub(super) fn calibration() -> Result<Schema> {
+    let (one, by_stratum) = example_calibrations()?;
+    Ok(describe::<Calibrations>(
+        written(),
+        "SafeCommit calibration",
+        "A conformal threshold and what it was computed from; or such a one for each stratum. \
+         Beyond this schema, the fields agree with each other and with the checksum.",
+        vec![
+            serde_json::to_value(one)?,
+            serde_json::to_value(by_stratum)?,
+        ],
+    ))
+}
+
+pub(super) fn gate_calibration() -> Result<Schema> {
+    let (one, by_stratum) = example_calibrations()?;
+    let by = [GroupBy::Family, GroupBy::Severity];
+    let examples = [
+        GateCalibration::one("files-1", one)?,
+        GateCalibration::by_stratum("files-1", by, by_stratum)?,
+    ];
+    Ok(describe::<GateCalibration>(
+        written(),
+        "SafeCommit calibration of a gate",
+        "What `safecommit calibrate --audit` makes of labelled decisions, and a gate decides under: a calibration, or one \
+         for each stratum, with the version of the score that it is for. Beyond this schema, a stratum has a label for \
+         each part that `by` names, and calibrations agree with themselves and with their checksums.",
+        examples
+            .iter()
+            .map(serde_json::to_value)
+            .collect::<Result<_, _>>()?,
+    ))
+}
+
+fn example_calibrations() -> Result<(Calibration, MondrianCalibration)> {
     let mut scores = Vec::new();
     for score in [
         "0.12", "0.48", "missing", "0.31", "0.07", "0.26", "0.55", "0.39", "0.2",
@@ -54,16 +90,7 @@ pub(super) fn calibration() -> Result<Schema> {
         .collect();
     let taxonomy = Taxonomy::new(strata)?;
     let by_stratum = MondrianCalibration::new(alpha, taxonomy, &cases, Misses::AsListed)?;
-    Ok(describe::<Calibrations>(
-        written(),
-        "SafeCommit calibration",
-        "A conformal threshold and what it was computed from; or such a one for each stratum. \
-         Beyond this schema, the fields agree with each other and with the checksum.",
-        vec![
-            serde_json::to_value(Calibration::split_conformal(alpha, &scores))?,
-            serde_json::to_value(by_stratum)?,
-        ],
-    ))
+    Ok((Calibration::split_conformal(alpha, &scores), by_stratum))
 }
 
 pub(super) fn error() -> Result<Schema> {
@@ -86,7 +113,7 @@ pub(super) fn error() -> Result<Schema> {
 
 /// Says that a probe asks about a world, or has outcomes which say what yields them, or outcomes and what is possible in
 /// each world; null counts as absent.
-fn constrain_probe(schema: &mut Schema) -> Result<()> {
+pub(super) fn constrain_probe(schema: &mut Schema) -> Result<()> {
     let place = definition(schema, "ProbeProposal")?;
     let has = |field: &str, kind: &str| json!({"required": [field], "properties": {field: {"type": kind}}});
     let lacks = |field: &str| json!({"properties": {field: {"type": "null"}}});
@@ -144,7 +171,7 @@ pub(super) fn what_goes_with_each_decision() -> Value {
     json!(rules)
 }
 
-fn example_request() -> Result<Request> {
+pub(super) fn example_request() -> Result<Request> {
     let request = json!({
         "id": "clean-up-after-run",
         "actions": [

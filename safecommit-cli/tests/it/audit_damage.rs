@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use rusqlite::Connection;
 
+use crate::gate_files::{delete, one};
 use crate::gate::Gate;
 
 const LOG: &str = "gate/state/audit.db";
@@ -140,17 +141,19 @@ fn a_log_that_cannot_be_used_is_named() {
         "this is a text and no database, long enough to be looked at",
     )
     .unwrap();
-    fails(
-        &gate,
-        "audit show",
-        &format!("`{}` is no audit log", log.display()),
-    );
+    // The file is named once.
+    let foreign = format!("`{}` is no audit log", log.display());
+    gate.run("audit show").fails(1, &foreign);
     fs::remove_file(&log).unwrap();
-    fails(
-        &gate,
-        "audit show",
-        &format!("the audit log `{}` cannot be opened", log.display()),
+    let missing = format!(
+        "the audit log `{}` cannot be opened: it is missing, or access is denied",
+        log.display()
     );
+    gate.run("audit show").fails(1, &missing);
+    gate.0.write("request.json", one("d-9", delete("a")).to_string());
+    gate.run("gate request.json").fails(1, &missing);
+    fs::create_dir(&log).unwrap();
+    gate.run("audit show").fails(1, &foreign);
 }
 
 #[test]

@@ -290,13 +290,13 @@ fn lists_in_the_place_of_objects() {
     check(
         r#"{"id": "send"}"#,
         r#"["send"]"#,
-        "4: actions[1]: invalid type: sequence, expected struct ActionProposal",
+        "4: actions[1]: invalid type: sequence, expected an object",
     );
     check(
         r#"{"temperature": 0.25, "eta": 0.0,
                "max_cost": 5.0}"#,
         "[0.25]",
-        "32: settings: invalid type: sequence, expected struct SettingsProposal",
+        "32: settings: invalid type: sequence, expected an object",
     );
 }
 

@@ -87,13 +87,21 @@ fn a_request_speaks_for_nobody_else() {
 #[test]
 fn a_question_is_no_probe() {
     let gate = gate();
-    for id in ["status", "location-2", "tree"] {
+    for (id, probe) in [
+        ("status", "status"),
+        ("location-2", "location"),
+        ("tree", "tree"),
+        ("age-of-file", "age"),
+    ] {
         let mut asked = one("d-1", delete("a"));
         asked["clarifications"] =
             json!([{"id": id, "question": "?", "path": "a", "reveals": ["owner"]}]);
         gate.ask(&asked, "--execute").fails(
             1,
-            &format!("request.json:1: clarifications[0].id: `{id}` stands twice"),
+            &format!(
+                "request.json:1: clarifications[0].id: `{id}` is a name of probes of the gate, which have `{probe}` and \
+                 all that begins with `{probe}-`: choose another"
+            ),
         );
     }
     gate.verify(0);

@@ -197,7 +197,7 @@ fn evidence_that_does_not_hold_is_an_error_at_its_line() {
         ("{".to_owned(), "`host.jsonl` line 2: "),
         (
             record(json!({"id": "first"})),
-            "`host.jsonl`: evidence `first` stands twice",
+            "`host.jsonl` line 2: evidence `first` stands twice, first in `host.jsonl` line 1",
         ),
     ] {
         gate.0
@@ -256,7 +256,8 @@ fn answers_that_do_not_hold_are_an_error_in_their_file() {
         }
         json!([answer])
     };
-    let other = "answers.json:1: [0]: the answer is to another question of that name";
+    let other = "answers.json:1: [0]: the answer is to another question of that name: its `question` and `path` have to be \
+                 those of the proposal";
     for (answers, problem) in [
         (
             answer(json!({"clarification": "q"})),
@@ -270,7 +271,11 @@ fn answers_that_do_not_hold_are_an_error_in_their_file() {
         ),
         (
             answer(json!({"found": {"owner": "me"}})),
-            "answers.json:1: [0].found.owner: `me` is no value of a fact `owner` of files",
+            "answers.json:1: [0].found.owner: `me` is no value of the fact `owner`, whose values are own, other",
+        ),
+        (
+            json!({"clarification": "ask"}),
+            "answers.json:1: the file has to be a list of answers, also if there is only one",
         ),
         (
             json!([{"clarification": "ask"}]),

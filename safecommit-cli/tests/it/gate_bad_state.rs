@@ -225,7 +225,15 @@ fn a_calibration_of_something_else_is_refused_or_falls_back() {
     refuses(&gate, &parts);
     // One that is not of a gate.
     write(&json!(one_for_all));
-    refuses(&gate, &["calibration.json"]);
+    refuses(
+        &gate,
+        &[
+            "safecommit.toml: calibration.file: ",
+            "calibration.json:1: this is a calibration of scores with the guarantee `marginal`, as `safecommit calibrate \
+             --scores` makes it; a gate takes one that names the version of its scores, which `safecommit calibrate --audit \
+             LOG --labels FILE` makes",
+        ],
+    );
 
     // A deletion is grave.
     write(&json!(of("low")));

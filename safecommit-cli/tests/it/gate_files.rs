@@ -119,7 +119,8 @@ fn the_exit_code_says_what_became_of_it() {
     // The same name once more: nothing is decided, and nothing done.
     gate.ask(&one("d-4", delete("b")), "--execute").fails(
         1,
-        "request.json:1: decision: the decision was not recorded: decision `d-4` is in the log already",
+        "request.json:1: decision: the decision was not recorded: decision `d-4` is in the log already: each \
+         decision has a name of its own, say another",
     );
     assert_eq!(gate.0.read("project/b"), "new");
     assert_eq!(
@@ -159,7 +160,8 @@ fn a_question_stops_the_decision_until_a_person_answers() {
     gate.ask(&asking("d-3"), "--execute --answers answers.json")
         .fails(
             1,
-            "answers.json:1: [0].found.leaves_tree: `no|link|mount` is no value of a fact `leaves_tree` of files",
+            "answers.json:1: [0].found.leaves_tree: `no|link|mount` is no value of the fact `leaves_tree`, whose \
+             values are no, link, mount",
         );
     assert!(gate.path("project/plain").exists());
     for (owner, name, code) in [("other", "d-3", 4), ("own", "d-4", 0)] {
@@ -241,7 +243,10 @@ fn evidence_of_the_host_comes_from_lines_and_stores() {
     }
     // One name for two records, in two files.
     gate.ask(&asked("d-4"), "--evidence host.jsonl --evidence host.db")
-        .fails(1, "`host.db`: evidence `o1` stands twice");
+        .fails(
+            1,
+            "`host.db`: evidence `o1` stands twice, first in `host.jsonl` line 1",
+        );
     // A name that was mistyped is not taken for no evidence.
     for file in ["hots.db", "hots.jsonl"] {
         gate.ask(&asked("d-4"), &format!("--evidence {file}"))

@@ -8,7 +8,7 @@ use crate::gate::{Gate, entry, request};
 use crate::program::Run;
 
 /// Forty decisions with scores 1 to 40 of a hundred, every fourth of another severity, and their labels.
-fn forty() -> Gate {
+pub(crate) fn forty() -> Gate {
     let gate = Gate::new();
     let mut labels = String::new();
     let entries = (1..=40).map(|at| {
@@ -35,7 +35,7 @@ fn forty() -> Gate {
     gate
 }
 
-fn calibrate(gate: &Gate, more: &str) -> Run {
+pub(crate) fn calibrate(gate: &Gate, more: &str) -> Run {
     let arguments =
         format!("calibrate --audit gate/state/audit.db --labels labels.jsonl --alpha 0.1 {more}");
     gate.0.run(arguments.split_whitespace())
@@ -143,7 +143,7 @@ fn what_cannot_be_calibrated_on_is_named() {
     calibrate(&gate, "").fails(
         1,
         &format!(
-            "{log}: decision `other` was scored with version `files-2`, wanted is version `files-1`"
+            "labels.jsonl: decision `other` was scored with version `files-2`, wanted is version `files-1`"
         ),
     );
     labels(&["none"]);
@@ -152,7 +152,7 @@ fn what_cannot_be_calibrated_on_is_named() {
         &format!("{log}: decision `none` does not say by which version it was scored"),
     );
     labels(&["d-01", "d-99"]);
-    calibrate(&gate, "").fails(1, &format!("{log}: decision `d-99` is not in the log"));
+    calibrate(&gate, "").fails(1, "labels.jsonl: decision `d-99` is not in the log");
     labels(&[]);
     calibrate(&gate, "").fails(1, "labels.jsonl: there is no label");
     labels(&["d-01", "d-01"]);
@@ -167,9 +167,10 @@ fn what_cannot_be_calibrated_on_is_named() {
     }
     gate.run("audit verify").prints(0);
     let missing = "calibrate --audit no.db --labels labels.jsonl --alpha 0.1".split(' ');
-    gate.0
-        .run(missing)
-        .fails(1, "no.db: the audit log `no.db` cannot be opened");
+    gate.0.run(missing).fails(
+        1,
+        "the audit log `no.db` cannot be opened: it is missing, or access is denied",
+    );
     let missing = format!("calibrate --audit {log} --labels no.jsonl --alpha 0.1");
     let run = gate.0.run(missing.split(' '));
     assert!(run.stderr.contains("cannot read `no.jsonl`"), "{run:?}");

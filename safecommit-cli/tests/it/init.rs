@@ -104,7 +104,12 @@ fn nothing_is_overwritten() {
     init(&folder, "gate").prints(0);
     let root = fs::canonicalize(folder.path()).unwrap();
     let before = folder.read(CONFIGURATION);
-    let there = |name: &str| format!("`{}` is there already", root.join(name).display());
+    let there = |name: &str| {
+        format!(
+            "`{}` is there already (say another --directory)",
+            root.join(name).display()
+        )
+    };
     init(&folder, "gate").fails(1, &there("gate"));
     assert_eq!(folder.read(CONFIGURATION), before);
     folder.write("file", "precious");

@@ -37,13 +37,19 @@ mod guarantees;
 mod history;
 #[cfg(target_os = "linux")]
 mod init;
+#[cfg(target_os = "linux")]
+mod next_steps;
 mod program;
 #[cfg(target_os = "linux")]
 mod restore;
 mod schema;
 #[cfg(target_os = "linux")]
+mod schema_audit;
+#[cfg(target_os = "linux")]
 mod schema_gate;
 mod schema_records;
+#[cfg(target_os = "linux")]
+mod schema_spellings;
 mod strata;
 mod stream;
 mod tour;

@@ -88,8 +88,10 @@ fn what_was_done_is_listed_and_undone() {
 #[test]
 fn what_cannot_be_undone_is_an_error_and_changes_nothing() {
     let gate = gate();
-    gate.run("restore 1")
-        .fails(1, "entry 1 cannot be undone: there is none");
+    gate.run("restore 1").fails(
+        1,
+        "entry 1 cannot be undone: there is none; `safecommit restore --list` shows all entries",
+    );
     let delete = FileAction::Delete {
         path: path("out.txt"),
     };
@@ -102,6 +104,26 @@ fn what_cannot_be_undone_is_an_error_and_changes_nothing() {
     fs::remove_file(gate.path("project/out.txt")).unwrap();
     gate.run("restore 1").prints(0);
     assert_eq!(gate.0.read("project/out.txt"), "42");
+
+    // What stands at the place changed, or what the trash has.
+    let overwrite = FileAction::Overwrite {
+        path: path("out.txt"),
+        content: Content::new("43"),
+    };
+    assert_eq!(execute(&gate, overwrite), 3);
+    gate.0.write("project/out.txt", "44");
+    gate.run("restore 3").fails(
+        1,
+        "`out.txt` is no longer what entry 3 left there, and nothing that came since is overwritten",
+    );
+    gate.0.write("project/out.txt", "43");
+    gate.0.write("gate/state/trash/3/item", "45");
+    gate.run("restore 3").fails(
+        1,
+        "entry 3 cannot be undone: the trash has something else in its place; `safecommit restore --list` shows all \
+         entries",
+    );
+    assert_eq!(gate.0.read("project/out.txt"), "43");
 }
 
 #[test]

@@ -72,7 +72,14 @@ fn each_schema_says_what_it_is_and_accepts_its_own_examples() {
         "answers",
         "evidence",
         "label",
+        #[cfg(unix)]
+        "audit-record",
+        #[cfg(unix)]
+        "audit-line",
+        #[cfg(unix)]
+        "diagnosis",
         "calibration",
+        "gate-calibration",
         "error",
     ] {
         let schema = Schema::of(form);

@@ -107,11 +107,7 @@ fn a_malformed_line_gives_an_error_line_in_its_place_and_the_rest_goes_on() {
             ),
             error(6, Value::Null, "the text is not valid UTF-8"),
             json!("third"),
-            error(
-                8,
-                Value::Null,
-                "invalid type: sequence, expected struct Request"
-            ),
+            error(8, Value::Null, "invalid type: sequence, expected an object"),
             error(9, Value::Null, "trailing characters (column 83)"),
             error(
                 10,

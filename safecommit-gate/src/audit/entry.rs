@@ -22,12 +22,14 @@ pub const MAX_RECORD_BYTES: usize = 32 * 1024 * 1024;
 /// signatures, the certificate or the blocking worlds, the chosen probe and its expected shrinkage, the fallback and
 /// its reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Entry {
     /// A name that no other decision of the log has. Labels refer to it.
     pub decision: String,
     /// When it was taken, by the clock of whoever took it.
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("format" = "date-time")))]
     pub at: Timestamp,
     /// What it was taken with.
     pub versions: Versions,
@@ -51,6 +53,7 @@ pub struct Entry {
 
 /// What a decision was taken with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Versions {
     /// The program.
@@ -63,6 +66,7 @@ pub struct Versions {
 
 /// What calibrations may be grouped by; it has to follow from what is known before the true world is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// The family of actions, such as `file`.
@@ -75,6 +79,7 @@ pub struct Group {
 
 /// How long the parts of a decision took, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Durations {
     /// Making worlds from the evidence.
@@ -87,6 +92,7 @@ pub struct Durations {
 
 /// An error on the decision path that is reported to a controller from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedFault {
     /// A safety policy could not be evaluated.
@@ -108,21 +114,29 @@ pub enum UsedCalibration<'a> {
 
 /// A calibration as it is stored, for all decisions or one for each stratum.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StoredCalibration {
+    /// One for all decisions.
     One(Box<Calibration>),
+    /// One for each stratum.
     ByStratum(MondrianCalibration),
 }
 
 /// A decision as it stands in the log. Its canonical form is JSON without white space, fields in the order in which
 /// they are declared, names of details sorted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AuditRecord {
     /// The version of this form.
     pub format: u32,
     /// SHA-256 of the calibration that it was taken under.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<safecommit_conformal::Digest>")
+    )]
     pub calibration: Option<ChainHash>,
     /// Which fields hold codes in place of values.
     pub redacted: Vec<RedactedField>,

@@ -15,7 +15,7 @@ pub enum AuditError {
     #[error("the audit log is locked by another process")]
     Locked,
     /// There is no such file, or it may not be opened.
-    #[error("the audit log `{0}` cannot be opened")]
+    #[error("the audit log `{0}` cannot be opened: it is missing, or access is denied")]
     CannotOpen(PathBuf),
     /// The database is damaged.
     #[error("the audit log is corrupt: {0}")]

@@ -15,7 +15,7 @@ use super::head::{Head, HeadFile};
 use super::key::LogKey;
 use super::reader::{AuditReader, Verified};
 use super::store;
-use crate::lines::{LineProblem, next_line};
+use crate::lines::{LineProblem, next_line, reason};
 
 const FORMAT: u32 = 1;
 
@@ -148,8 +148,7 @@ pub fn check_export(mut lines: impl BufRead, key: &LogKey) -> Result<Verified, A
             Err(LineProblem::Read(error)) => return Err(error.into()),
             Err(problem) => return Err(refuse(problem.to_string())),
         };
-        let line: Line<'_> =
-            serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
+        let line: Line<'_> = serde_json::from_str(text).map_err(|error| refuse(reason(&error)))?;
         match (line, &opened) {
             (Line::AuditLog { format, head }, None) => {
                 if format != FORMAT {

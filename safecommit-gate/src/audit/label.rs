@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error::{AuditError, LabelError};
 use crate::fact::{FactError, each_once, is_identifier};
-use crate::lines::{LineProblem, next_line};
+use crate::lines::{LineProblem, next_line, reason};
 
 /// The most bytes in a line of labels, its end not counted. A reader never holds more than one line.
 pub const MAX_LABEL_LINE_BYTES: usize = 2 * 1024 * 1024;
@@ -108,7 +108,9 @@ impl Labels {
             if line.trim_start().starts_with('[') {
                 return Err(refuse("it is no JSON object".to_owned()).into());
             }
-            let label = serde_json::from_str(line).map_err(|error| refuse(error.to_string()))?;
+            let label = serde_json::from_str(line).map_err(|error| {
+                refuse(format!("column {}: {}", error.column(), reason(&error)))
+            })?;
             all.add(number, label)?;
         }
         Ok(all)

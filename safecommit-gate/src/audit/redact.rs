@@ -21,6 +21,7 @@ const PURPOSE: &str = "redaction";
 
 /// A field whose values may be kept as codes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RedactedField {

@@ -91,6 +91,10 @@ pub(super) fn create(path: &Path, wait: Duration) -> Result<Connection, AuditErr
 
 fn connect(path: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection, AuditError> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // SQLite would say that the disk fails.
+    if path.is_dir() {
+        return Err(AuditError::NotAnAuditLog(path.to_owned()));
+    }
     let connection = match Connection::open_with_flags(path, flags) {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
             return Err(AuditError::CannotOpen(path.to_owned()));

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::lines::reason;
+
 /// A calibration that does not hold, or not here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -66,8 +68,19 @@ pub enum CalibrationFileError {
         /// What is wrong with it.
         problem: String,
     },
+    /// It is a calibration, but not one of a gate.
+    #[error(
+        "{}:1: this is {kind}; a gate takes one that names the version of its scores, which `safecommit calibrate --audit LOG --labels FILE` makes",
+        file.display()
+    )]
+    OtherKind {
+        /// The file.
+        file: PathBuf,
+        /// What it is, and what makes such files.
+        kind: String,
+    },
     /// It is for other scores.
-    #[error("{}: {error}", file.display())]
+    #[error("{}: {error}: calibrate anew, on decisions that were scored so", file.display())]
     Foreign {
         /// The file.
         file: PathBuf,
@@ -78,12 +91,10 @@ pub enum CalibrationFileError {
 
 impl CalibrationFileError {
     pub(super) fn form(file: &Path, error: &serde_json::Error) -> Self {
-        let (line, text) = (error.line().max(1), error.to_string());
-        let place = format!(" at line {} column {}", error.line(), error.column());
         Self::Form {
             file: file.to_owned(),
-            line,
-            problem: text.strip_suffix(&place).unwrap_or(&text).to_owned(),
+            line: error.line().max(1),
+            problem: reason(error),
         }
     }
 }

@@ -134,3 +134,44 @@ fn a_file_that_does_not_hold_is_named_with_the_line() {
     std::fs::write(&path, json).unwrap();
     assert_eq!(GateCalibration::read(&path).unwrap(), grouped());
 }
+
+#[test]
+fn a_calibration_of_another_kind_is_told_from_a_damaged_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("calibration.json");
+    let (alpha, delta) = ("0.1".parse().unwrap(), "0.05".parse().unwrap());
+    let conditional =
+        Calibration::training_conditional(alpha, delta, &scores(99), Misses::AsListed).unwrap();
+    let of_scores = "as `safecommit calibrate --scores` makes it";
+    for (other, kind) in [
+        (
+            serde_json::to_string(&marginal()).unwrap(),
+            format!("a calibration of scores with the guarantee `marginal`, {of_scores}"),
+        ),
+        (
+            serde_json::to_string(&conditional).unwrap(),
+            format!(
+                "a calibration of scores with the guarantee `training_conditional`, {of_scores}"
+            ),
+        ),
+        (
+            serde_json::to_string(&strata("file/memory")).unwrap(),
+            "a calibration of scores by stratum, as `safecommit calibrate --scores --by` makes it"
+                .to_owned(),
+        ),
+    ] {
+        std::fs::write(&path, other).unwrap();
+        assert_eq!(
+            GateCalibration::read(&path).unwrap_err().to_string(),
+            format!(
+                "{}:1: this is {kind}; a gate takes one that names the version of its scores, which \
+                 `safecommit calibrate --audit LOG --labels FILE` makes",
+                path.display()
+            )
+        );
+    }
+    // What is no calibration at all is said to have the wrong fields.
+    std::fs::write(&path, "{\"decision\": \"d-1\"}").unwrap();
+    let error = GateCalibration::read(&path).unwrap_err().to_string();
+    assert!(error.contains(":1: unknown field `decision`"), "{error}");
+}

@@ -21,7 +21,7 @@ impl TryFrom<u64> for Known {
             Ok(Self)
         } else {
             Err(format!(
-                "the calibration has format {found}, known is {FORMAT}: a gate takes what `calibrate --audit` writes"
+                "format: the calibration of a gate has format {found}, known is {FORMAT}: `safecommit calibrate --audit` makes it anew"
             ))
         }
     }
@@ -34,21 +34,55 @@ impl From<Known> for u64 {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("allOf" = parts_where_there_are_strata()))
+)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wire {
+    /// The version of this form: 1.
+    #[cfg_attr(feature = "schema", schemars(with = "u64", range(min = 1, max = 1)))]
     format: Known,
+    /// The version of the score that the thresholds are for.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     score_version: String,
+    /// What the labels of a stratum are, in their order; none if one calibration serves all.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "parts"))]
     by: Vec<String>,
+    /// One calibration for all decisions, or one for each stratum.
     calibrations: StoredCalibration,
 }
+
+/// Parts of the group, each once.
+#[cfg(feature = "schema")]
+fn parts(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let names = KNOWN.map(name);
+    schemars::json_schema!({
+        "type": "array",
+        "items": {"type": "string", "enum": names},
+        "uniqueItems": true
+    })
+}
+
+/// One calibration for all has no parts, one for each stratum has some.
+#[cfg(feature = "schema")]
+fn parts_where_there_are_strata() -> serde_json::Value {
+    serde_json::json!([{
+        "if": {"properties": {"calibrations": {"required": ["one"]}}},
+        "then": {"properties": {"by": {"maxItems": 0}}},
+        "else": {"properties": {"by": {"minItems": 1}}}
+    }])
+}
+
+const KNOWN: [GroupBy; 3] = [GroupBy::Family, GroupBy::Severity, GroupBy::Source];
 
 impl TryFrom<Wire> for GateCalibration {
     type Error = GateCalibrationError;
 
     fn try_from(wire: Wire) -> Result<Self, GateCalibrationError> {
-        let known = [GroupBy::Family, GroupBy::Severity, GroupBy::Source];
         let part = |text: String| {
-            let found = known.into_iter().find(|part| name(*part) == text);
+            let found = KNOWN.into_iter().find(|part| name(*part) == text);
             found.ok_or(GateCalibrationError::UnknownPart(text))
         };
         let by = wire.by.into_iter().map(part).collect::<Result<_, _>>()?;

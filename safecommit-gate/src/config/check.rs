@@ -35,7 +35,14 @@ pub(super) const KEY: &str = "audit.key";
 
 pub(super) fn load(file: &Path) -> Result<GateConfiguration, ConfigurationError> {
     let unreadable = |error| ConfigurationError::of_file(file, Problem::Unreadable(error));
-    let text = std::fs::read_to_string(file).map_err(unreadable)?;
+    let bytes = std::fs::read(file).map_err(unreadable)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let before = error.as_bytes().iter().take(valid);
+        let line = 1 + before.filter(|byte| **byte == b'\n').count();
+        let problem = Problem::Form("the text is not valid UTF-8".to_owned());
+        ConfigurationError::at(file, line, None, problem)
+    })?;
     let document = Document::parse(&text).map_err(|(line, message)| {
         ConfigurationError::at(file, line, None, Problem::Form(message))
     })?;

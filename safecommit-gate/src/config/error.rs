@@ -94,6 +94,12 @@ impl ConfigurationError {
         }
     }
 
+    /// The same about a field.
+    pub(super) fn in_field(mut self, field: String) -> Self {
+        self.field = Some(field);
+        self
+    }
+
     /// About a line, and a field if one is at fault.
     pub(super) fn at(
         file: &Path,
@@ -115,7 +121,7 @@ impl ConfigurationError {
         &self.file
     }
 
-    /// The line, from 1; `None` if the file as a whole is at fault.
+    /// The line, from 1; `None` if the file as a whole is at fault, or another file that it names.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line

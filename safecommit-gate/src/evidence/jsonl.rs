@@ -128,7 +128,7 @@ pub enum EvidenceLineProblem {
     #[error("it is empty")]
     Empty,
     /// It is no JSON object.
-    #[error("column {column}: {reason}")]
+    #[error("column {column}: {reason}; a record is a JSON object on a line of its own")]
     Json {
         /// Where, from 1.
         column: usize,

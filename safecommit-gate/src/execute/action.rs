@@ -320,6 +320,15 @@ impl std::fmt::Display for FileAction {
     }
 }
 
+/// The name of an action with its article, as in `an overwrite`.
+pub(crate) fn with_article(action: &str) -> String {
+    let article = match action.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        true => "an",
+        false => "a",
+    };
+    format!("{article} {action}")
+}
+
 /// The arguments of an action as they are hashed: content by digest.
 #[derive(Serialize)]
 struct Canonical<'a> {

@@ -7,6 +7,7 @@ use super::error::ExecuteError;
 use super::executor::Executor;
 use super::place;
 use super::record::{Effect, Record, Source};
+use super::restore::OTHER_IN_TRASH;
 use crate::files::{Identity, Target};
 
 /// The open handles of one entry. They are opened once and serve until the entry is settled.
@@ -118,7 +119,10 @@ impl Executor {
             (Source::Trash { entry, item }, _) => {
                 let source = self.trashed(*entry)?;
                 if source.identity(&self.limits)?.as_ref() != Some(item) {
-                    return Err(ExecuteError::Changed(source.relative().to_owned()));
+                    return Err(ExecuteError::NotRestorable {
+                        entry: *entry,
+                        problem: OTHER_IN_TRASH,
+                    });
                 }
                 match place::rename_new(&source, hidden) {
                     Err(Errno::XDEV) => place::copy(&source, hidden)?,

@@ -52,7 +52,7 @@ pub enum ExecuteError {
     #[error("the proposal was released before, as entry {0}")]
     ReleasedBefore(u64),
     /// Nothing was probed where something has to be, something where nothing may be, or other paths.
-    #[error("a {action} needs {needs}")]
+    #[error("{} needs {needs}", super::action::with_article(action))]
     Probed {
         /// The name of the action.
         action: &'static str,
@@ -62,6 +62,16 @@ pub enum ExecuteError {
     /// What is there is not what was probed.
     #[error("`{0}` is not what was probed")]
     Changed(String),
+    /// What is there is not what an entry that is to be undone left.
+    #[error(
+        "`{path}` is no longer what entry {entry} left there, and nothing that came since is overwritten"
+    )]
+    ChangedSince {
+        /// What.
+        path: String,
+        /// The entry that is to be undone.
+        entry: u64,
+    },
     /// The directory that a path is in is not the one that was probed.
     #[error("`{0}` is in another directory than the one that was probed")]
     OtherDirectory(String),

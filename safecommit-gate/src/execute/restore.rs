@@ -6,6 +6,9 @@ use super::receipt::{Receipt, Resolution};
 use super::record::{Effect, Source};
 use crate::files::{Digest, Identity};
 
+/// What makes a copy in the trash unfit to come back.
+pub(super) const OTHER_IN_TRASH: &str = "the trash has something else in its place";
+
 impl Executor {
     /// Undoes an entry; one whose undoing was undone is undone again. Nothing is overwritten: what was taken comes back
     /// only where nothing is, what was made or overwritten goes to the trash only if it still has the content that it was
@@ -15,7 +18,7 @@ impl Executor {
     ///
     /// [`ExecuteError::NotRestorable`] for an entry that is unknown, was not done, was undone before, or needs what was
     /// removed from the trash;
-    /// [`ExecuteError::Changed`] and [`ExecuteError::Occupied`] if the place was changed since; others as with
+    /// [`ExecuteError::ChangedSince`] and [`ExecuteError::Occupied`] if the place was changed since; others as with
     /// [`execute`](Self::execute).
     pub fn restore(&mut self, entry: u64) -> Result<Receipt, ExecuteError> {
         self.expect_settled()?;
@@ -40,12 +43,12 @@ impl Executor {
                 Effect::Put { path, new }
             }
             Effect::Put { path, new } => {
-                let old = self.unchanged(&path, content_of(&new))?;
+                let old = self.unchanged(entry, &path, content_of(&new))?;
                 Effect::Take { path, old }
             }
             Effect::Replace { path, old, new } => {
                 let source = self.source(entry, &old)?;
-                let old = self.unchanged(&path, content_of(&new))?;
+                let old = self.unchanged(entry, &path, content_of(&new))?;
                 Effect::Replace {
                     path,
                     old,
@@ -53,7 +56,7 @@ impl Executor {
                 }
             }
             Effect::Move { from, to, old } => {
-                let now = self.unchanged(&to, old.content)?;
+                let now = self.unchanged(entry, &to, old.content)?;
                 Effect::Move {
                     from: to,
                     to: from,
@@ -61,7 +64,8 @@ impl Executor {
                 }
             }
         };
-        let receipt = self.begin(None, Some(entry), effect, None)?;
+        let begun = self.begin(None, Some(entry), effect, None);
+        let receipt = begun.map_err(|error| since(entry, error))?;
         if let Some(copied_from) = self.trashed_if_any(entry)? {
             // Across file systems it was copied back and verified. If it stays, it only takes up room.
             let _ = super::place::remove(&copied_from);
@@ -87,7 +91,7 @@ impl Executor {
             Some(item) if item.content == old.content => Ok(Source::Trash { entry, item }),
             Some(_) => Err(ExecuteError::NotRestorable {
                 entry,
-                problem: "the trash has something else in its place",
+                problem: OTHER_IN_TRASH,
             }),
             None => Err(ExecuteError::NotRestorable {
                 entry,
@@ -96,10 +100,36 @@ impl Executor {
         }
     }
 
-    fn unchanged(&self, path: &str, content: Option<Digest>) -> Result<Identity, ExecuteError> {
+    /// What is at the place of an entry, if it is what the entry left there.
+    fn unchanged(
+        &self,
+        entry: u64,
+        path: &str,
+        content: Option<Digest>,
+    ) -> Result<Identity, ExecuteError> {
         let found = self.workspace.target(path)?.identity(&self.limits)?;
         let found = found.filter(|found| found.content == content);
-        found.ok_or_else(|| ExecuteError::Changed(path.to_owned()))
+        found.ok_or_else(|| ExecuteError::ChangedSince {
+            path: path.to_owned(),
+            entry,
+        })
+    }
+}
+
+/// Nothing was probed for an undoing: what changed at the last moment is not what the entry left either.
+fn since(entry: u64, error: ExecuteError) -> ExecuteError {
+    match error {
+        ExecuteError::Changed(path) => ExecuteError::ChangedSince { path, entry },
+        ExecuteError::Failed {
+            entry: undoing,
+            resolution,
+            cause,
+        } => ExecuteError::Failed {
+            entry: undoing,
+            resolution,
+            cause: Box::new(since(entry, *cause)),
+        },
+        other => other,
     }
 }
 

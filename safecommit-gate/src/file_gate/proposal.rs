@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 
 #[cfg(feature = "schema")]
 use crate::evidence::MAX_LABEL_BYTES;
-use crate::evidence::{DerivationError, EvidenceSet, RecordJsonError};
-use crate::execute::{ActionError, FileAction, TargetPath};
+use crate::evidence::{DerivationError, EvidenceSet, FieldProblem};
+use crate::execute::{ActionError, FileAction, TargetPath, with_article};
 use crate::fact::each_once;
 
 /// A proposal as it is written: candidate actions on files, questions, evidence. Fields that are not declared are
@@ -193,7 +193,9 @@ pub enum FileProposalProblem {
         limit: usize,
     },
     /// An answer to other words, or about something else.
-    #[error("the answer is to another question of that name")]
+    #[error(
+        "the answer is to another question of that name: its `question` and `path` have to be those of the proposal"
+    )]
     OtherQuestion,
     /// No candidate.
     #[error("the list is empty, at least one action is needed")]
@@ -202,7 +204,7 @@ pub enum FileProposalProblem {
     #[error(transparent)]
     Path(#[from] ActionError),
     /// A field that the action has to have.
-    #[error("a {action} needs `{field}`")]
+    #[error("{} needs `{field}`", with_article(action))]
     Needs {
         /// The action.
         action: &'static str,
@@ -210,7 +212,7 @@ pub enum FileProposalProblem {
         field: &'static str,
     },
     /// A field that the action does not have.
-    #[error("a {action} has no `{field}`")]
+    #[error("{} has no `{field}`", with_article(action))]
     Foreign {
         /// The action.
         action: &'static str,
@@ -223,6 +225,16 @@ pub enum FileProposalProblem {
     /// A name that stands twice.
     #[error("`{0}` stands twice")]
     Twice(String),
+    /// A clarification with a name that probes of the gate have.
+    #[error(
+        "`{given}` is a name of probes of the gate, which have `{probe}` and all that begins with `{probe}-`: choose another"
+    )]
+    NameOfProbe {
+        /// The name of the clarification.
+        given: String,
+        /// The question that the names of such probes begin with.
+        probe: &'static str,
+    },
     /// A target that no action is about.
     #[error("no action is about `{0}`")]
     NoTarget(String),
@@ -236,8 +248,11 @@ pub enum FileProposalProblem {
     #[error("a clarification that reveals no fact tells no world from another")]
     RevealsNothing,
     /// A record that is none.
+    #[error("it is no record of evidence: {0}")]
+    NoRecord(String),
+    /// A field of a record.
     #[error(transparent)]
-    Record(#[from] RecordJsonError),
+    RecordField(#[from] FieldProblem),
     /// A record in the words of somebody else.
     #[error(
         "a proposal cannot speak for the {0}: such evidence has to come from whoever runs the gate"

@@ -103,7 +103,7 @@ pub enum FileGateError {
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The log cannot be opened.
-    #[error("{}: {error}", path.display())]
+    #[error("{}", of_log(path, error))]
     Log {
         /// The log.
         path: PathBuf,
@@ -135,6 +135,16 @@ pub enum FileGateError {
     /// The effect was refused, or failed.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
+}
+
+/// The error of a log, which names it once.
+fn of_log(path: &Path, error: &AuditError) -> String {
+    let (path, error) = (path.display().to_string(), error.to_string());
+    if error.contains(&format!("`{path}`")) {
+        error
+    } else {
+        format!("{path}: {error}")
+    }
 }
 
 impl FileGate {

@@ -72,13 +72,13 @@ pub enum FileError {
     #[error("`{0}` may have been put there since the memory")]
     Replaced(String),
     /// More than the limits allow to look at.
-    #[error("`{path}` has more than {limit} {unit}")]
+    #[error("the limit of {limit} {unit} is exceeded at `{path}`")]
     Limit {
-        /// Where the limit was exceeded.
+        /// Where in the tree the limit was exceeded; the whole tree is counted, its first name included.
         path: String,
-        /// What was counted.
+        /// What was counted: names, levels below the first name, or bytes of content.
         unit: &'static str,
-        /// How many were allowed.
+        /// The limit as it was given.
         limit: u64,
     },
     /// The time was up.

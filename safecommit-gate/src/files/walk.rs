@@ -155,7 +155,7 @@ pub(crate) fn walk(
     visit_below(&first, 0, &mut below, budget, visit)
 }
 
-/// Visits everything below an open directory.
+/// Visits everything below an open directory, which counts as the first name and is not visited itself.
 pub(crate) fn walk_directory(
     directory: BorrowedFd<'_>,
     budget: &mut Budget,
@@ -168,6 +168,7 @@ pub(crate) fn walk_directory(
         below: &[],
         status: &status,
     };
+    budget.enter(&first, 0)?;
     visit_names(
         directory,
         status.place(),
@@ -271,7 +272,7 @@ fn sorted_names(
     entry: &Entry<'_>,
     budget: &Budget,
 ) -> Result<Vec<OsString>, FileError> {
-    let left = budget.limits.entries.saturating_sub(budget.entries);
+    let limit = budget.limits.entries;
     let mut names = Vec::new();
     for found in rustix::fs::Dir::read_from(directory).map_err(|errno| entry.failed(errno))? {
         let found = found.map_err(|errno| entry.failed(errno))?;
@@ -280,9 +281,9 @@ fn sorted_names(
             continue;
         }
         names.push(OsString::from_vec(name.to_vec()));
-        if names.len() as u64 > left {
-            return check(entry, left + 1, left, "names").map(|()| names);
-        }
+        // Those visited before count too, so that the limit that is named is the whole one.
+        let found = budget.entries.saturating_add(names.len() as u64);
+        check(entry, found, limit, "names")?;
         if names.len().is_multiple_of(1024) {
             budget.check_time(entry)?;
         }

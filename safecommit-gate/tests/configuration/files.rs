@@ -15,7 +15,8 @@ fn policies_and_calibration_of_ones_own_are_read() {
     let configuration = place.load(&text).unwrap();
     let error = configuration.policies().unwrap_err().to_string();
     assert!(
-        error.contains("p.cedar` cannot be used: No such file"),
+        error.contains(" policies.files[0]: `")
+            && error.contains("p.cedar` cannot be used: No such file"),
         "{error}"
     );
     place.write("s", safecommit_gate::FILE_SCHEMA.text);

@@ -104,8 +104,16 @@ fn nothing_is_done_unless_what_was_probed_is_there() {
             let probed = probe(&executor, &action);
             std::fs::rename(&aside, &file).unwrap();
             let proposal = propose(&executor, vec![action, delete("link")]);
-            let missing = release(&mut executor, &proposal, &probed);
-            assert!(matches!(missing, Err(ExecuteError::Probed { .. })));
+            let missing = release(&mut executor, &proposal, &probed).unwrap_err();
+            let article = match proposal.actions()[0].name() {
+                "overwrite" => "an overwrite",
+                "delete" => "a delete",
+                _ => "a move",
+            };
+            assert_eq!(
+                missing.to_string(),
+                format!("{article} needs the identity of what was probed")
+            );
             assert_eq!(scene.tree(), before);
         }
         // A change deep in a directory, and one that leaves everything but a link's goal.
@@ -228,8 +236,12 @@ fn restore_never_overwrites_and_undoes_once() {
         let before = scene.tree();
         let refused = executor.restore(deleted).unwrap_err();
         assert!(matches!(refused, ExecuteError::Occupied(_)), "{refused}");
+        // It is not what was probed that changed: nothing was.
         let refused = executor.restore(made).unwrap_err();
-        assert!(matches!(refused, ExecuteError::Changed(_)), "{refused}");
+        assert_eq!(
+            refused.to_string(),
+            "`made` is no longer what entry 2 left there, and nothing that came since is overwritten"
+        );
         assert_eq!(scene.tree(), before);
         std::fs::remove_file(scene.path("file")).unwrap();
         let undone = executor.restore(deleted).unwrap().entry;

@@ -62,6 +62,7 @@ fn act_without_end(workspace: &str, state: &str, seed: u64) -> ! {
                 | ExecuteError::NotRestorable { .. }
                 | ExecuteError::Occupied(_)
                 | ExecuteError::Changed(_)
+                | ExecuteError::ChangedSince { .. }
                 | ExecuteError::File(_),
             ) => {}
             Err(error) => panic!("{error}"),

@@ -197,13 +197,28 @@ fn limits_are_errors_and_never_half_an_identity() {
         time: Duration::from_secs(60),
     };
     assert!(target.identity(&full).unwrap().is_some());
-    let unit = |limits: Limits| match target.identity(&limits).unwrap_err() {
-        FileError::Limit { unit, .. } => unit,
-        other => panic!("{other}"),
-    };
-    assert_eq!(unit(Limits { entries: 3, ..full }), "names");
-    assert_eq!(unit(Limits { depth: 2, ..full }), "levels");
-    assert_eq!(unit(Limits { bytes: 4, ..full }), "bytes");
+    // Each limit is what is needed: one less is exceeded, and the error says that very number.
+    let said = |limits: Limits| target.identity(&limits).unwrap_err().to_string();
+    for (limits, expect) in [
+        (
+            Limits { entries: 3, ..full },
+            "the limit of 3 names is exceeded at `a/b`",
+        ),
+        (
+            Limits { entries: 1, ..full },
+            "the limit of 1 names is exceeded at `t`",
+        ),
+        (
+            Limits { depth: 2, ..full },
+            "the limit of 2 levels is exceeded at `a/b/x`",
+        ),
+        (
+            Limits { bytes: 4, ..full },
+            "the limit of 4 bytes is exceeded at `a/b/x`",
+        ),
+    ] {
+        assert_eq!(said(limits), expect);
+    }
     let none = Limits {
         time: Duration::ZERO,
         ..full

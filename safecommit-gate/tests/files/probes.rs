@@ -396,6 +396,22 @@ fn a_probe_that_fails_or_is_late_removes_no_world() {
     assert!(failed.leaves_world(&facts, &world));
 }
 
+/// A search for copies looks at the target and at the workspace, and counts the names of both and both first names.
+#[test]
+fn a_limit_of_names_counts_the_first_of_each_walk() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::write(root.join("mine"), "x").unwrap();
+    fs::write(root.join("copy"), "x").unwrap();
+    let ask = |entries| {
+        let mut few = settings();
+        few.limits.entries = entries;
+        ask_with(root, "mine", FileQuestion::Copies, &few)
+    };
+    assert_eq!(ask(4), "only_copy=false");
+    assert_eq!(ask(3), "failed: the limit of 3 names is exceeded at `.`");
+}
+
 #[test]
 fn a_probe_refuses_a_cost_a_timeout_and_an_error_rate_that_cannot_be() {
     let with = |cost, seconds, error_rate| {

@@ -106,8 +106,9 @@ fn a_proposal_that_does_not_hold_names_the_field() {
         let asked = asking("d").with_answers([answer(change)]);
         asked.unwrap_err().to_string()
     };
-    let other_question = "answers[0]: the answer is to another question of that name";
-    let cases: [(Change, &str); 5] = [
+    let other_question = "answers[0]: the answer is to another question of that name: its `question` and `path` have to be \
+                          those of the proposal";
+    let cases: [(Change, &str); 6] = [
         (
             |answer| answer["clarification"] = json!("q"),
             "answers[0].clarification: `q` is no clarification of this proposal",
@@ -123,7 +124,11 @@ fn a_proposal_that_does_not_hold_names_the_field() {
         ),
         (
             |answer| answer["found"]["owner"] = json!("mine"),
-            "answers[0].found.owner: `mine` is no value of a fact `owner` of files",
+            "answers[0].found.owner: `mine` is no value of the fact `owner`, whose values are own, other",
+        ),
+        (
+            |answer| answer["found"]["ownr"] = json!("own"),
+            "answers[0].found.ownr: `ownr` is no fact of files",
         ),
     ];
     for (change, expected) in cases {
@@ -169,6 +174,14 @@ fn a_proposal_that_does_not_hold_names_the_field() {
             action(json!({"action": "write", "path": "a"})),
             "actions[0].content: a write needs `content`",
         ),
+        (
+            action(json!({"action": "overwrite", "path": "a"})),
+            "actions[0].content: an overwrite needs `content`",
+        ),
+        (
+            action(json!({"action": "overwrite", "path": "a", "content": "", "to": "b"})),
+            "actions[0].to: an overwrite has no `to`",
+        ),
         (with("decision", json!("")), "decision: the name is empty"),
         (
             with("actions", json!([])),
@@ -183,14 +196,26 @@ fn a_proposal_that_does_not_hold_names_the_field() {
                 "clarifications",
                 json!([{"id": "status-2", "question": "?", "path": "a", "reveals": ["kind"]}]),
             ),
-            "clarifications[0].id: `status-2` stands twice",
+            "clarifications[0].id: `status-2` is a name of probes of the gate, which have `status` and all that begins with \
+             `status-`: choose another",
         ),
         (
             with(
                 "clarifications",
                 json!([{"id": "staged_diff-overwrite-1", "question": "?", "path": "a", "reveals": ["kind"]}]),
             ),
-            "clarifications[0].id: `staged_diff-overwrite-1` stands twice",
+            "clarifications[0].id: `staged_diff-overwrite-1` is a name of probes of the gate, which have `staged_diff` and \
+             all that begins with `staged_diff-`: choose another",
+        ),
+        (
+            with(
+                "clarifications",
+                json!([
+                    {"id": "q", "question": "?", "path": "a", "reveals": ["kind"]},
+                    {"id": "q", "question": "?", "path": "a", "reveals": ["kind"]}
+                ]),
+            ),
+            "clarifications[1].id: `q` stands twice",
         ),
         (
             with(
@@ -228,7 +253,15 @@ fn a_proposal_that_does_not_hold_names_the_field() {
         assert_eq!(found, expected);
     }
     assert!(action(json!({"action": "delete", "path": long})).contains("longer than 4,095 bytes"));
-    assert!(with("evidence", json!([{"id": "m1"}])).starts_with("evidence[0]: "));
+    assert_eq!(
+        with("evidence", json!([{"id": "m1"}])),
+        "evidence[0].entity: it is missing"
+    );
+    assert_eq!(
+        with("evidence", json!(["m1"])),
+        "evidence[0]: it is no record of evidence: invalid type: string \"m1\", expected an object with the fields of a \
+         record of evidence"
+    );
     // Nobody but the host says what was observed, and what the person said.
     let said = json!([{"id": "u1", "entity": "a", "attribute": "owner", "value": "own", "source": "user", "name": "ada",
                        "recorded": "2026-01-01T00:00:00Z"}]);

@@ -4,7 +4,7 @@ use super::{
     Asked, Clarification, ClarificationAnswer, FileActionName, FileCandidate, FileProposal,
     FileProposalError, FileProposalProblem, FileRequest,
 };
-use crate::evidence::{EvidenceRecord, EvidenceSet, MAX_LABEL_BYTES, SourceKind};
+use crate::evidence::{EvidenceRecord, EvidenceSet, MAX_LABEL_BYTES, RecordJsonError, SourceKind};
 use crate::execute::{Content, FileAction, TargetPath};
 use crate::file_gate::facts::{fact_of_files, is_of_overwrite};
 use crate::files::FileQuestion;
@@ -72,7 +72,15 @@ impl FileProposal {
             .collect();
         for (number, record) in self.evidence.iter().enumerate() {
             let path = || format!("evidence[{number}]");
-            let record = EvidenceRecord::from_json(record.get()).map_err(at(path()))?;
+            let record = EvidenceRecord::from_json(record.get()).map_err(|error| match error {
+                RecordJsonError::Field(error) => {
+                    at(format!("{}.{}", path(), error.field))(error.problem)
+                }
+                // Where in the record, the column does not say of the proposal.
+                RecordJsonError::Json { reason, .. } => {
+                    at(path())(FileProposalProblem::NoRecord(reason))
+                }
+            })?;
             let kind = record.source().kind();
             if !HEARD.contains(&kind) {
                 let problem = FileProposalProblem::SpeaksFor(kind.name());
@@ -183,11 +191,17 @@ fn check_clarifications(
             return Err(at(field("id"))(FileProposalProblem::EmptyName));
         }
         // The names of probes of files are such as `status`, `status-2` and `staged_diff-overwrite-1`.
-        let of_files = FileQuestion::ALL.iter().any(|question| {
+        let of_files = FileQuestion::ALL.iter().find(|question| {
             let rest = id.strip_prefix(question.name());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         });
-        if of_files || checked.iter().any(|(other, _)| other.id == *id) {
+        if let Some(question) = of_files {
+            return Err(at(field("id"))(FileProposalProblem::NameOfProbe {
+                given: id.clone(),
+                probe: question.name(),
+            }));
+        }
+        if checked.iter().any(|(other, _)| other.id == *id) {
             return Err(at(field("id"))(FileProposalProblem::Twice(id.clone())));
         }
         let path = TargetPath::new(&clarification.path).map_err(at(field("path")))?;
@@ -248,13 +262,16 @@ pub(super) fn check_answer(
         }
     }
     for (fact, value) in &answer.found {
-        let known = fact_of_files(fact);
-        if !known.is_some_and(|fact| fact.values().contains(value)) {
-            let problem = FileProposalProblem::Fact(format!(
-                "`{value}` is no value of a fact `{fact}` of files"
-            ));
-            return Err(at(format!("{path}.found.{fact}"))(problem));
-        }
+        let problem = match fact_of_files(fact) {
+            None => format!("`{fact}` is no fact of files"),
+            Some(known) if !known.values().contains(value) => format!(
+                "`{value}` is no value of the fact `{fact}`, whose values are {}",
+                known.values().join(", ")
+            ),
+            Some(_) => continue,
+        };
+        let problem = FileProposalProblem::Fact(problem);
+        return Err(at(format!("{path}.found.{fact}"))(problem));
     }
     Ok(())
 }
