@@ -214,6 +214,7 @@ impl<'g> FileDomain<'g> {
                 // Without a memory there is nothing to compare with.
                 if question == FileQuestion::Age && self.targets[target].settings.memory.is_none()
                     || question == FileQuestion::StagedDiff
+                    || !self.request.wants(question)
                 {
                     continue;
                 }
@@ -228,7 +229,10 @@ impl<'g> FileDomain<'g> {
             }
         }
         let mut probes = self.settings.probes.iter();
-        if let Some(probe) = probes.find(|probe| probe.question() == FileQuestion::StagedDiff) {
+        let wanted = self.request.wants(FileQuestion::StagedDiff);
+        if let Some(probe) =
+            probes.find(|probe| probe.question() == FileQuestion::StagedDiff && wanted)
+        {
             let made_by = self.overwrites().map(|(number, asked)| {
                 let name = asked.action.candidate_name(number);
                 let id = format!("{}-{name}", probe.question().name());
