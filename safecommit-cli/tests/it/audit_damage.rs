@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use rusqlite::Connection;
 
-use crate::gate_files::{delete, one};
 use crate::gate::Gate;
+use crate::gate_files::{delete, one};
 
 const LOG: &str = "gate/state/audit.db";
 const HEAD: &str = "gate/state/audit.head";
@@ -150,7 +150,8 @@ fn a_log_that_cannot_be_used_is_named() {
         log.display()
     );
     gate.run("audit show").fails(1, &missing);
-    gate.0.write("request.json", one("d-9", delete("a")).to_string());
+    gate.0
+        .write("request.json", one("d-9", delete("a")).to_string());
     gate.run("gate request.json").fails(1, &missing);
     fs::create_dir(&log).unwrap();
     gate.run("audit show").fails(1, &foreign);
