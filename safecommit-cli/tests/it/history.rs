@@ -142,9 +142,7 @@ fn what_cannot_be_calibrated_on_is_named() {
     labels(&["d-01", "other"]);
     calibrate(&gate, "").fails(
         1,
-        &format!(
-            "labels.jsonl: decision `other` was scored with version `files-2`, wanted is version `files-1`"
-        ),
+        "labels.jsonl: decision `other` was scored with version `files-2`, wanted is version `files-1`",
     );
     labels(&["none"]);
     calibrate(&gate, "").fails(

@@ -357,5 +357,9 @@ fn labels_that_do_not_fit_are_named() {
     let error = diagnose("\n{\"decision\": \"fine\", \"safe\": []}")
         .unwrap_err()
         .to_string();
-    assert!(error.starts_with("line 2: unknown field `safe`"), "{error}");
+    assert!(
+        error.starts_with("line 2: column 27: unknown field `safe`")
+            && !error.contains(" at line "),
+        "{error}"
+    );
 }

@@ -49,7 +49,8 @@ fn policies_and_calibration_of_ones_own_are_read() {
     place.write("c.json", "{\n\"format\": 2}");
     let error = configuration.calibration().unwrap_err().to_string();
     assert!(
-        error.contains("c.json:2: the calibration has format 2"),
+        error.contains(" calibration.file: ")
+            && error.contains("c.json:2: format: the calibration of a gate has format 2"),
         "{error}"
     );
     fs::remove_file(place.path("c.json")).unwrap();
