@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit::{LogKey, RedactedField, Redaction};
 use crate::calibration::{CalibrationFileError, GateCalibration};
 use crate::domain::Clarifications;
+use crate::execute::Deletion;
 use crate::files::{FileProbe, FileQuestion, FileSettings, Limits, Patterns, score_version};
 use crate::policy::{FILE_POLICIES, FILE_SCHEMA, PolicyText, SafetyPolicies};
 use crate::score::ScoreWeights;
@@ -65,6 +66,7 @@ pub struct GateConfiguration {
     secret: Patterns,
     limits: Limits,
     severities: Severities,
+    deletion: Deletion,
     log: PathBuf,
     head: PathBuf,
     key: PathBuf,
@@ -235,14 +237,20 @@ impl GateConfiguration {
         self.half_life_days
     }
 
-    /// The version of the score: the rule, its weights, the half-life and the policies. A threshold serves no other.
+    /// The version of the score: the rule, its weights, the half-life, the policies, and a permanent deletion. A threshold
+    /// serves no other.
     ///
     /// # Errors
     ///
     /// Those of [`Self::policies`].
     pub fn score_version(&self) -> Result<String, ConfigurationError> {
         let policies = self.policies()?;
-        Ok(score_version(&self.weights, self.half_life_days, &policies))
+        Ok(score_version(
+            &self.weights,
+            self.half_life_days,
+            &policies,
+            self.deletion,
+        ))
     }
 
     /// The most worlds that are proposed, at least 1. What is beyond is one world more, in which nothing is safe.
@@ -299,6 +307,12 @@ impl GateConfiguration {
             "write" => Some(self.severities.write),
             _ => None,
         }
+    }
+
+    /// What becomes of what is deleted.
+    #[must_use]
+    pub fn deletion(&self) -> Deletion {
+        self.deletion
     }
 
     /// The group of a severity: `high` from 0.7, `medium` from 0.3, else `low`.

@@ -37,7 +37,9 @@ mod unsupported;
 #[cfg(target_os = "linux")]
 mod tests;
 
-pub use action::{ActionError, Content, FileAction, Proposal, ReleaseContext, TargetPath};
+pub use action::{
+    ActionError, Content, Deletion, FileAction, Proposal, ReleaseContext, TargetPath,
+};
 pub use error::ExecuteError;
 #[cfg(target_os = "linux")]
 pub use executor::Executor;

@@ -20,7 +20,7 @@ use crate::files::{Kind, Limits, Target, Workspace};
 /// use safecommit_conformal::{Score, Threshold};
 /// use safecommit_core::{Action, Controller, Problem, Settings, Step};
 /// use safecommit_gate::{
-///     Authority, Digest, Executor, FileAction, Limits, Proposal, ReleaseContext, TargetPath, Workspace,
+///     Authority, Deletion, Digest, Executor, FileAction, Limits, Proposal, ReleaseContext, TargetPath, Workspace,
 /// };
 ///
 /// let folder = tempfile::tempdir()?;
@@ -35,6 +35,7 @@ use crate::files::{Kind, Limits, Target, Workspace};
 ///     principal: "ada".to_owned(),
 ///     policy_version: "3".to_owned(),
 ///     calibration_version: None,
+///     deletion: Deletion::Trash,
 ///     evidence: Digest::of_bytes(b"what was known"),
 /// };
 /// let delete = FileAction::Delete { path: TargetPath::new("out.txt")? };
@@ -65,7 +66,7 @@ use crate::files::{Kind, Limits, Target, Workspace};
 /// |---|---|
 /// | `lock` | locked while an executor is open |
 /// | `journal` | a line for each step of each entry, checksummed, each durable before what it announces |
-/// | `trash/N/item` | what entry `N` took away, until [`empty_trash`](Executor::empty_trash) |
+/// | `trash/N/item` | what entry `N` took away, until [`empty_trash`](Executor::empty_trash); of a permanent deletion, only until it is checked |
 ///
 /// It belongs to the user that runs the executor, with mode 0700, and lies outside the workspace; best on the same file
 /// system, where deleting is one rename.
@@ -78,6 +79,10 @@ use crate::files::{Kind, Limits, Target, Workspace};
 /// can put anything else in its place between check and act: what was taken by mistake goes back. Files and directories
 /// are flushed before the journal says so. After a failure, and at the next start after a crash, what was begun is
 /// rolled back, or forward from the moment at which only the new state is possible, and the journal says which.
+///
+/// A [permanent](super::Deletion::Permanent) deletion goes the same way. Once the journal says that it is done, what is in the
+/// trash is looked at again, the journal says that it goes for good, and then it is removed; where a crash came between,
+/// the next start goes on. What was changed in the trash meanwhile is not what was decided about, and stays there.
 ///
 /// # What is not kept
 ///
@@ -143,6 +148,7 @@ impl Executor {
         };
         executor.recovered = executor.settle_all()?;
         executor.finish_emptying()?;
+        executor.finish_permanent();
         Ok(executor)
     }
 

@@ -173,6 +173,9 @@ impl Ledger {
             JournalEntry {
                 entry: number,
                 effect: match entry.effect {
+                    Effect::Take {
+                        permanent: true, ..
+                    } => "remove",
                     Effect::Take { .. } => "take",
                     Effect::Put { .. } => "put",
                     Effect::Replace { .. } => "replace",

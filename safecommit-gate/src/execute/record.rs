@@ -33,8 +33,13 @@ pub(super) enum Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Effect {
-    /// Into the trash.
-    Take { path: String, old: Identity },
+    /// Into the trash, and out of it for good if that was decided.
+    Take {
+        path: String,
+        old: Identity,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        permanent: bool,
+    },
     /// Where nothing was.
     Put { path: String, new: Source },
     /// In place of something, which goes into the trash.
@@ -70,6 +75,14 @@ impl Effect {
             }
             Self::Move { from, to, .. } => (from, Some(to)),
         }
+    }
+
+    /// Whether nothing is to be kept of what it takes away.
+    pub(super) fn is_permanent(&self) -> bool {
+        let Self::Take { permanent, .. } = self else {
+            return false;
+        };
+        *permanent
     }
 }
 

@@ -73,7 +73,7 @@ impl Executor {
         {
             return Err(ExecuteError::ReleasedBefore(before));
         }
-        let (effect, content) = self.effect_of(wanted, probed)?;
+        let (effect, content) = self.effect_of(wanted, proposal.is_permanent(wanted), probed)?;
         self.begin(Some((subject, probed)), None, effect, content)
     }
 
@@ -165,8 +165,15 @@ impl Executor {
         self.journal
             .append(Record::Done { entry, resolution })
             .map_err(unsettled)?;
-        match caused {
-            Ok(()) => Ok(Receipt { entry }),
+        let removed = match resolution {
+            Resolution::Done => self.remove_if_permanent(entry),
+            Resolution::RolledBack | Resolution::Superseded => Ok(()),
+        };
+        match caused.and(removed) {
+            Ok(()) => Ok(Receipt {
+                entry,
+                permanent: effect.is_permanent(),
+            }),
             Err(cause) => Err(ExecuteError::Failed {
                 entry,
                 resolution,
@@ -193,6 +200,7 @@ impl Executor {
     fn effect_of<'p>(
         &self,
         action: &'p FileAction,
+        permanent: bool,
         probed: &Probed,
     ) -> Result<(Effect, Option<&'p Content>), ExecuteError> {
         let path = action.path().to_string();
@@ -214,6 +222,7 @@ impl Executor {
                 Effect::Take {
                     path,
                     old: there()?,
+                    permanent,
                 },
                 None,
             ),

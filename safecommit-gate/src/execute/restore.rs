@@ -13,8 +13,8 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// [`ExecuteError::NotRestorable`] for an entry that is unknown, was not done, was undone before, or needs what was
-    /// removed from the trash;
+    /// [`ExecuteError::NotRestorable`] for an entry that is unknown, was not done, was undone before, deleted permanently, or
+    /// needs what was removed from the trash;
     /// [`ExecuteError::Changed`] and [`ExecuteError::Occupied`] if the place was changed since; others as with
     /// [`execute`](Self::execute).
     pub fn restore(&mut self, entry: u64) -> Result<Receipt, ExecuteError> {
@@ -35,13 +35,21 @@ impl Executor {
         }
         let entry = last;
         let effect = match done.effect.clone() {
-            Effect::Take { path, old } => {
+            Effect::Take {
+                permanent: true, ..
+            } => return Err(refuse("it was a permanent deletion")),
+            Effect::Take { path, old, .. } => {
                 let new = self.source(entry, &old)?;
                 Effect::Put { path, new }
             }
             Effect::Put { path, new } => {
                 let old = self.unchanged(&path, content_of(&new))?;
-                Effect::Take { path, old }
+                // What was written goes to the trash: nobody decided to remove it for good.
+                Effect::Take {
+                    path,
+                    old,
+                    permanent: false,
+                }
             }
             Effect::Replace { path, old, new } => {
                 let source = self.source(entry, &old)?;

@@ -102,6 +102,11 @@ impl Executor {
         Ok(if entry.copied {
             Resolution::Done
         } else if place::is_object(target, old)? {
+            // It went back, and a crash came before a copy of it was dropped.
+            let now = target.identity(&self.limits)?;
+            if now.is_some_and(|now| now.is_renamed(old)) {
+                self.drop_unfinished_copy(number)?;
+            }
             Resolution::RolledBack
         } else if self.holds(number, old)? {
             Resolution::Done

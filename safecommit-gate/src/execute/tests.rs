@@ -3,6 +3,7 @@
 mod crashes;
 mod emptying;
 mod leaving;
+mod permanent;
 mod swaps;
 
 use std::collections::BTreeMap;

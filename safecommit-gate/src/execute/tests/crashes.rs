@@ -42,7 +42,11 @@ fn cause(scene: &mut Scene, effect: usize) -> Result<Receipt, ExecuteError> {
     .to_owned();
     let old = scene.identity(&path).unwrap();
     let effect = match effect {
-        0 | 1 => Effect::Take { path, old },
+        0 | 1 => Effect::Take {
+            path,
+            old,
+            permanent: false,
+        },
         2 => Effect::Replace { path, old, new },
         3 => Effect::Put {
             path: "folder/made".to_owned(),

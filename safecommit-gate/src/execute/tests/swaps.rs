@@ -21,7 +21,11 @@ fn effect(kind: usize, path: &str, old: Identity, content: &Content) -> Effect {
         content: content.digest(),
     };
     match kind {
-        0 => Effect::Take { path, old },
+        0 => Effect::Take {
+            path,
+            old,
+            permanent: false,
+        },
         1 => Effect::Replace { path, old, new },
         _ => Effect::Move {
             from: path,
