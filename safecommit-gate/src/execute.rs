@@ -17,6 +17,10 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod journal;
 #[cfg(target_os = "linux")]
+mod kept;
+#[cfg(target_os = "linux")]
+mod key;
+#[cfg(target_os = "linux")]
 mod ledger;
 #[cfg(target_os = "linux")]
 mod place;

@@ -5,9 +5,10 @@ use rustix::io::Errno;
 use super::action::Content;
 use super::error::ExecuteError;
 use super::executor::Executor;
+use super::kept::Kept;
 use super::place;
 use super::record::{Effect, Record, Source};
-use crate::files::{Identity, Target};
+use crate::files::Target;
 
 /// The open handles of one entry. They are opened once and serve until the entry is settled.
 pub(super) struct Places {
@@ -43,14 +44,15 @@ impl Executor {
             }
             Effect::Replace { old, new, .. } => {
                 let staged = self.stage(entry, new, hidden, content, Some(target))?;
-                if target.identity(&self.limits)?.as_ref() != Some(old) {
+                let now = target.identity(&self.limits)?;
+                if !now.is_some_and(|now| self.key.is(old, &now)) {
                     return Err(ExecuteError::Changed(shown()));
                 }
                 self.check_ancestry(target)?;
                 place::exchange(hidden, target).map_err(|errno| leaving(errno, target))?;
                 self.check_ancestry(target)?;
                 let was = hidden.identity(&self.limits)?;
-                if !was.is_some_and(|was| was.is_renamed(old))
+                if !was.is_some_and(|was| self.key.is_renamed(old, &was))
                     || !place::is_object(target, &staged)?
                 {
                     return Err(ExecuteError::Changed(shown()));
@@ -78,7 +80,7 @@ impl Executor {
         &self,
         at: &Target,
         hidden: &Target,
-        arrived: &Identity,
+        arrived: &Kept,
     ) -> Result<(), ExecuteError> {
         let Err(left) = self.check_ancestry(at) else {
             return Ok(());
@@ -90,12 +92,12 @@ impl Executor {
     }
 
     /// Takes the target away from its name, and makes sure that it was the right thing in the right place.
-    fn hide(&self, target: &Target, hidden: &Target, old: &Identity) -> Result<(), ExecuteError> {
+    fn hide(&self, target: &Target, hidden: &Target, old: &Kept) -> Result<(), ExecuteError> {
         self.check_ancestry(target)?;
         place::rename_new(target, hidden).map_err(|errno| leaving(errno, target))?;
         self.check_ancestry(target)?;
         match hidden.identity(&self.limits)? {
-            Some(found) if found.is_renamed(old) => Ok(()),
+            Some(found) if self.key.is_renamed(old, &found) => Ok(()),
             _ => Err(ExecuteError::Changed(target.relative().to_owned())),
         }
     }
@@ -108,16 +110,17 @@ impl Executor {
         hidden: &Target,
         content: Option<&Content>,
         like: Option<&Target>,
-    ) -> Result<Identity, ExecuteError> {
+    ) -> Result<Kept, ExecuteError> {
         let expected = match (new, content) {
             (Source::Bytes { .. }, Some(content)) => {
                 place::create(hidden, content.bytes(), like)?;
-                Some(content.digest())
+                Some(self.key.code(content.digest()))
             }
             (Source::Bytes { .. }, None) => None,
             (Source::Trash { entry, item }, _) => {
                 let source = self.trashed(*entry)?;
-                if source.identity(&self.limits)?.as_ref() != Some(item) {
+                let found = source.identity(&self.limits)?;
+                if !found.is_some_and(|found| self.key.is(item, &found)) {
                     return Err(ExecuteError::Changed(source.relative().to_owned()));
                 }
                 match place::rename_new(&source, hidden) {
@@ -128,8 +131,10 @@ impl Executor {
             }
         };
         let staged = hidden.identity(&self.limits)?;
-        let staged = staged.filter(|staged| expected.is_some() && staged.content == expected);
+        let staged = staged
+            .filter(|staged| expected.is_some() && self.key.is_content(expected, staged.content));
         let staged = staged.ok_or_else(|| ExecuteError::Changed(hidden.relative().to_owned()))?;
+        let staged = self.key.kept(&staged);
         self.journal.append(Record::Staged {
             entry,
             staged: staged.clone(),

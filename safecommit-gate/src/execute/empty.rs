@@ -65,8 +65,9 @@ impl Executor {
         // Whoever holds it open, or stands in it, can change it where it is now.
         let found = item.identity(&self.limits)?;
         let same = found.is_some_and(|found| {
-            (found.content, found.mode) == (old.content, old.mode)
-                && (entry.copied || found.is_same_object(old))
+            self.key.is_content(old.content, found.content)
+                && found.mode == old.mode
+                && (entry.copied || old.is_object(&found))
         });
         if !same {
             return Err(ExecuteError::Changed(item.relative().to_owned()));

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use super::error::ExecuteError;
 use super::journal::Journal;
+use super::key::JournalKey;
 use super::place;
 use super::receipt::Resolution;
 use super::record::Record;
@@ -66,6 +67,7 @@ use crate::files::{Kind, Limits, Target, Workspace};
 /// |---|---|
 /// | `lock` | locked while an executor is open |
 /// | `journal` | a line for each step of each entry, checksummed, each durable before what it announces |
+/// | `journal.key` | a key of 32 bytes: of contents, which could be guessed, the journal has codes under it and no digests |
 /// | `trash/N/item` | what entry `N` took away, until [`empty_trash`](Executor::empty_trash); of a permanent deletion, only until it is checked |
 ///
 /// It belongs to the user that runs the executor, with mode 0700, and lies outside the workspace; best on the same file
@@ -93,6 +95,7 @@ pub struct Executor {
     pub(super) workspace: Workspace,
     pub(super) state: Workspace,
     pub(super) journal: Journal,
+    pub(super) key: JournalKey,
     pub(super) limits: Limits,
     recovered: Vec<(u64, Resolution)>,
     _lock: File,
@@ -108,7 +111,8 @@ impl Executor {
     /// # Errors
     ///
     /// [`ExecuteError`] if the state directory is in the workspace or contains it, may be changed by other users, is in
-    /// use for longer than a second or is about another workspace, if the journal is damaged, or the system refuses something.
+    /// use for longer than a second or is about another workspace, if the journal is damaged, if its key is missing or
+    /// another one, or the system refuses something.
     pub fn open(workspace: Workspace, state: impl AsRef<Path>) -> Result<Self, ExecuteError> {
         let state = open_state(&workspace, state.as_ref())?;
         let shown = state.path().display().to_string();
@@ -136,10 +140,12 @@ impl Executor {
             }
             Some(_) => {}
         }
+        let key = JournalKey::of(&state, &mut journal)?;
         let mut executor = Self {
             workspace,
             state,
             journal,
+            key,
             limits: Limits::default(),
             recovered: Vec::new(),
             _lock: lock,

@@ -2,9 +2,10 @@
 
 use super::error::ExecuteError;
 use super::executor::Executor;
+use super::kept::{Code, Kept};
 use super::receipt::{Receipt, Resolution};
 use super::record::{Effect, Source};
-use crate::files::{Digest, Identity};
+use crate::files::Identity;
 
 impl Executor {
     /// Undoes an entry; one whose undoing was undone is undone again. Nothing is overwritten: what was taken comes back
@@ -43,7 +44,7 @@ impl Executor {
                 Effect::Put { path, new }
             }
             Effect::Put { path, new } => {
-                let old = self.unchanged(&path, content_of(&new))?;
+                let old = self.key.kept(&self.unchanged(&path, content_of(&new))?);
                 // What was written goes to the trash: nobody decided to remove it for good.
                 Effect::Take {
                     path,
@@ -53,7 +54,7 @@ impl Executor {
             }
             Effect::Replace { path, old, new } => {
                 let source = self.source(entry, &old)?;
-                let old = self.unchanged(&path, content_of(&new))?;
+                let old = self.key.kept(&self.unchanged(&path, content_of(&new))?);
                 Effect::Replace {
                     path,
                     old,
@@ -61,7 +62,7 @@ impl Executor {
                 }
             }
             Effect::Move { from, to, old } => {
-                let now = self.unchanged(&to, old.content)?;
+                let now = self.key.kept(&self.unchanged(&to, old.content)?);
                 Effect::Move {
                     from: to,
                     to: from,
@@ -78,7 +79,7 @@ impl Executor {
     }
 
     /// What the trash keeps of an entry, if it is what was taken.
-    fn source(&self, entry: u64, old: &Identity) -> Result<Source, ExecuteError> {
+    fn source(&self, entry: u64, old: &Kept) -> Result<Source, ExecuteError> {
         let known = self.journal.entries().get(&entry);
         if known.is_some_and(|known| known.emptied) {
             return Err(ExecuteError::NotRestorable {
@@ -92,7 +93,10 @@ impl Executor {
             None => None,
         };
         match item {
-            Some(item) if item.content == old.content => Ok(Source::Trash { entry, item }),
+            Some(item) if self.key.is_content(old.content, item.content) => Ok(Source::Trash {
+                entry,
+                item: self.key.kept(&item),
+            }),
             Some(_) => Err(ExecuteError::NotRestorable {
                 entry,
                 problem: "the trash has something else in its place",
@@ -104,14 +108,14 @@ impl Executor {
         }
     }
 
-    fn unchanged(&self, path: &str, content: Option<Digest>) -> Result<Identity, ExecuteError> {
+    fn unchanged(&self, path: &str, content: Option<Code>) -> Result<Identity, ExecuteError> {
         let found = self.workspace.target(path)?.identity(&self.limits)?;
-        let found = found.filter(|found| found.content == content);
+        let found = found.filter(|found| self.key.is_content(content, found.content));
         found.ok_or_else(|| ExecuteError::Changed(path.to_owned()))
     }
 }
 
-fn content_of(source: &Source) -> Option<Digest> {
+fn content_of(source: &Source) -> Option<Code> {
     match source {
         Source::Bytes { content } => Some(*content),
         Source::Trash { item, .. } => item.content,
