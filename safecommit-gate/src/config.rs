@@ -95,7 +95,8 @@ struct Severities {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Hidden {
-    /// Details that are paths, and these paths wherever else they occur in a text.
+    /// Details that are paths, and these paths wherever else they occur in a text; and the agent's own words, in which a
+    /// path may stand: the tool, the ids of evidence that it uses, names of questions to persons.
     Paths,
     /// Names of decisions.
     Decisions,
@@ -369,6 +370,7 @@ impl GateConfiguration {
         if self.hidden.contains(&Hidden::Paths) {
             let details = path_details.into_iter();
             fields.extend(details.map(|name| RedactedField::Detail(name.into())));
+            fields.push(RedactedField::Question);
         }
         (!self.hidden.is_empty()).then(|| Redaction::new(key, fields))
     }

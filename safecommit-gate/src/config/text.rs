@@ -140,7 +140,8 @@ paths = []
 log = {log}
 head = {head}
 key = {key}
-# What is kept as keyed codes in place of the values: "paths" of targets, names of "decisions", "errors" as a whole.
+# What is kept as keyed codes in place of the values: "paths" of targets, with the agent's own words in which one may stand
+# (the tool, ids of evidence, names of questions to persons); names of "decisions"; "errors" as a whole.
 hide = []
 "#,
         asking = number(Clarifications::default().cost),

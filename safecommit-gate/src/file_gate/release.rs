@@ -208,7 +208,11 @@ impl FileGate {
         let questions = questions.map(|(asked, _)| (asked.id.clone(), asked.question.clone()));
         let questions = questions.collect();
         let paths = domain.targets().map(|path| path.as_str());
-        let appended = self.log.append_hiding(&entry, used, PATH_DETAILS, paths)?;
+        let asked = request.clarifications.iter();
+        let asked = asked.map(|(asked, _)| asked.id.as_str());
+        let appended = self
+            .log
+            .append_hiding(&entry, used, PATH_DETAILS, paths, asked)?;
         Ok(FileDecision {
             decided,
             proposal,
@@ -412,8 +416,9 @@ fn remarks(request: &FileRequest, decided: &Decided) -> Vec<(String, String)> {
     remarks
 }
 
-/// The details of a record that hold paths; nothing else in it does.
-pub const PATH_DETAILS: [&str; 4] = ["actions", "targets", "refused", "probes"];
+/// The details of a record that hold paths, or words of the agent in which a path may stand. Nothing else in it does, but for
+/// the names of questions to persons, which are [`RedactedField::Question`](crate::audit::RedactedField::Question).
+pub const PATH_DETAILS: [&str; 6] = ["actions", "targets", "refused", "probes", "tool", "uses"];
 
 /// The circumstances in words.
 fn details(
