@@ -76,7 +76,9 @@ fn single(
     })?;
     Ok(match &answer.effect {
         Some(Effect::Failed(_)) => ExitCode::from(FAILURE),
-        Some(Effect::Entry(_)) | None => answers::exit_code(answer.record.decision),
+        Some(Effect::Entry(_) | Effect::Permanent(_)) | None => {
+            answers::exit_code(answer.record.decision)
+        }
     })
 }
 
@@ -122,6 +124,7 @@ fn answer(
     let mut answer = Answer::new(&request, &decision);
     if execute && answer.record.decision == DecisionKind::Commit {
         answer.effect = Some(match gate.release(decision) {
+            Ok(receipt) if receipt.permanent => Effect::Permanent(receipt.entry),
             Ok(receipt) => Effect::Entry(receipt.entry),
             Err(error @ (FileGateError::Execute(_) | FileGateError::File(_))) => {
                 Effect::Failed(error.to_string())

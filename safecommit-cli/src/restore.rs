@@ -90,10 +90,12 @@ fn stands(entry: &JournalEntry) -> String {
         (None, None) => "begun".to_owned(),
     };
     let undoes = entry.undoes.map(|earlier| format!(", undoes {earlier}"));
-    let emptied = if entry.emptied {
-        ", its trash emptied"
-    } else {
-        ""
+    let done = entry.resolution == Some(Resolution::Done);
+    let emptied = match (entry.effect, entry.emptied) {
+        ("remove", true) => " for good",
+        ("remove", false) if done => ", changed in the trash and kept there",
+        (_, true) => ", its trash emptied",
+        (_, false) => "",
     };
     format!("{ended}{}{emptied}", undoes.unwrap_or_default())
 }

@@ -20,10 +20,10 @@ mod files {
     use safecommit_core::{Case, DecisionKind};
     use safecommit_gate::audit::UsedCalibration;
     use safecommit_gate::{
-        ActionDescription, Asked, Assignment, BeliefRule, Clarifications, Decided, Domain,
-        FILE_POLICIES, FILE_SCHEMA, Facts, FileDomain, FileDomainSettings, FileProbe, FileProposal,
-        FileQuestion, FileRequest, FileSettings, Frame, Gate, Regions, SafetyMap, SafetyPolicies,
-        ScoreWeights, Workspace,
+        ActionDescription, Asked, Assignment, BeliefRule, Clarifications, Decided, Deletion,
+        Domain, FILE_POLICIES, FILE_SCHEMA, Facts, FileDomain, FileDomainSettings, FileProbe,
+        FileProposal, FileQuestion, FileRequest, FileSettings, Frame, Gate, Regions, SafetyMap,
+        SafetyPolicies, ScoreWeights, Workspace,
     };
     use serde_json::json;
 
@@ -103,6 +103,7 @@ mod files {
                     clarifications: Clarifications::default(),
                     beliefs: BeliefRule::default(),
                     severity: [1.0, 0.8, 0.4, 0.2],
+                    deletion: Deletion::Trash,
                     principal: "agent".to_owned(),
                     guarded: Vec::new(),
                 },

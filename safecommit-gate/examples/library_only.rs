@@ -7,8 +7,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     use jiff::Timestamp;
     use safecommit_gate::audit::UsedCalibration;
     use safecommit_gate::{
-        Asked, BeliefRule, Clarifications, FileDomain, FileDomainSettings, FileProbe, FileProposal,
-        FileQuestion, FileSettings, Gate, SafetyPolicies, Workspace,
+        Asked, BeliefRule, Clarifications, Deletion, FileDomain, FileDomainSettings, FileProbe,
+        FileProposal, FileQuestion, FileSettings, Gate, SafetyPolicies, Workspace,
     };
 
     let folder = tempfile::tempdir()?;
@@ -22,6 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         clarifications: Clarifications::default(),
         beliefs: BeliefRule::default(),
         severity: [1.0, 0.8, 0.4, 0.2],
+        deletion: Deletion::Trash,
         principal: "agent".to_owned(),
         guarded: Vec::new(),
     };

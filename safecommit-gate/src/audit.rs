@@ -260,19 +260,22 @@ impl AuditLog {
     }
 
     /// [`Self::append`], where details of these names, if they are kept as codes, stand for values that other texts may
-    /// hold too: those get the same codes there.
+    /// hold too: those get the same codes there. `questions` are the names of probes that persons answer.
     pub(crate) fn append_hiding<'v>(
         &mut self,
         entry: &Entry,
         calibration: UsedCalibration<'_>,
         details: impl IntoIterator<Item = &'static str>,
         values: impl IntoIterator<Item = &'v str>,
+        questions: impl IntoIterator<Item = &'v str>,
     ) -> Result<Appended, AuditError> {
         let redaction = self.redaction.clone();
+        self.redaction = (self.redaction.take()).map(|kept| kept.with_questions(questions));
         let mut fields = details
             .into_iter()
             .map(|name| RedactedField::Detail(name.to_owned()));
-        if let Some(kept) = redaction
+        if let Some(kept) = self
+            .redaction
             .clone()
             .filter(|kept| fields.any(|field| kept.redacts(&field)))
         {

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit::{LogKey, RedactedField, Redaction};
 use crate::calibration::{CalibrationFileError, GateCalibration};
 use crate::domain::Clarifications;
+use crate::execute::Deletion;
 use crate::files::{FileProbe, FileQuestion, FileSettings, Limits, Patterns, score_version};
 use crate::policy::{FILE_POLICIES, FILE_SCHEMA, PolicyText, SafetyPolicies};
 use crate::score::ScoreWeights;
@@ -65,6 +66,7 @@ pub struct GateConfiguration {
     secret: Patterns,
     limits: Limits,
     severities: Severities,
+    deletion: Deletion,
     log: PathBuf,
     head: PathBuf,
     key: PathBuf,
@@ -93,7 +95,8 @@ struct Severities {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Hidden {
-    /// Details that are paths, and these paths wherever else they occur in a text.
+    /// Details that are paths, and these paths wherever else they occur in a text; and the agent's own words, in which a
+    /// path may stand: the tool, the ids of evidence that it uses, names of questions to persons.
     Paths,
     /// Names of decisions.
     Decisions,
@@ -240,14 +243,20 @@ impl GateConfiguration {
         self.half_life_days
     }
 
-    /// The version of the score: the rule, its weights, the half-life and the policies. A threshold serves no other.
+    /// The version of the score: the rule, its weights, the half-life, the policies, and a permanent deletion. A threshold
+    /// serves no other.
     ///
     /// # Errors
     ///
     /// Those of [`Self::policies`].
     pub fn score_version(&self) -> Result<String, ConfigurationError> {
         let policies = self.policies()?;
-        Ok(score_version(&self.weights, self.half_life_days, &policies))
+        Ok(score_version(
+            &self.weights,
+            self.half_life_days,
+            &policies,
+            self.deletion,
+        ))
     }
 
     /// The most worlds that are proposed, at least 1. What is beyond is one world more, in which nothing is safe.
@@ -306,6 +315,12 @@ impl GateConfiguration {
         }
     }
 
+    /// What becomes of what is deleted.
+    #[must_use]
+    pub fn deletion(&self) -> Deletion {
+        self.deletion
+    }
+
     /// The group of a severity: `high` from 0.7, `medium` from 0.3, else `low`.
     #[must_use]
     pub fn severity_group(severity: f64) -> &'static str {
@@ -360,6 +375,7 @@ impl GateConfiguration {
         if self.hidden.contains(&Hidden::Paths) {
             let details = path_details.into_iter();
             fields.extend(details.map(|name| RedactedField::Detail(name.into())));
+            fields.push(RedactedField::Question);
         }
         (!self.hidden.is_empty()).then(|| Redaction::new(key, fields))
     }

@@ -17,6 +17,10 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod journal;
 #[cfg(target_os = "linux")]
+mod kept;
+#[cfg(target_os = "linux")]
+mod key;
+#[cfg(target_os = "linux")]
 mod ledger;
 #[cfg(target_os = "linux")]
 mod place;
@@ -39,7 +43,9 @@ mod tests;
 
 #[cfg(target_os = "linux")]
 pub(crate) use action::with_article;
-pub use action::{ActionError, Content, FileAction, Proposal, ReleaseContext, TargetPath};
+pub use action::{
+    ActionError, Content, Deletion, FileAction, Proposal, ReleaseContext, TargetPath,
+};
 pub use error::ExecuteError;
 #[cfg(target_os = "linux")]
 pub use executor::Executor;

@@ -121,6 +121,8 @@ pub(crate) struct FailedProbe {
 pub(crate) enum Effect {
     /// It is done: the entry of the journal by which it is undone.
     Entry(u64),
+    /// It is done for good, as a permanent deletion: the entry of the journal, which nothing undoes.
+    Permanent(u64),
     /// It was refused or failed.
     Failed(String),
 }
@@ -132,7 +134,7 @@ impl Answer {
         let actions = request.actions().zip(&record.actions).enumerate();
         let actions = actions.map(|(at, (action, record))| Named {
             id: record.id.clone(),
-            action: action.to_string(),
+            action: decision.describe(at).unwrap_or_else(|| action.to_string()),
             refused: decision.refused(at).map(str::to_owned),
         });
         let worlds = decided.case().request().worlds.iter().zip(&record.worlds);
@@ -205,6 +207,12 @@ impl Answer {
                 let _ = write!(
                     text,
                     "\neffect: done; `safecommit restore {entry}` undoes it"
+                );
+            }
+            Some(Effect::Permanent(entry)) => {
+                let _ = write!(
+                    text,
+                    "\neffect: done for good, as entry {entry}; nothing undoes it"
                 );
             }
             Some(Effect::Failed(reason)) => {

@@ -281,18 +281,67 @@ fn hidden_paths_are_nowhere_in_the_log() {
     ];
     asked["actions"].as_array_mut().unwrap().extend(more);
     gate.ask(&asked, "--execute");
+    expect_nowhere_in_the_log(&gate, &["quux", "plugh", "xyzzy", "fred"]);
+    gate.verify(2);
+}
+
+#[track_caller]
+fn expect_nowhere_in_the_log(gate: &Gate, words: &[&str]) {
     let log = std::fs::read_dir(gate.path("gate/state")).unwrap();
     let names = log.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let names: Vec<String> = names.filter(|name| name.starts_with("audit.")).collect();
     assert!(names.len() >= 3);
     for name in names {
         let bytes = std::fs::read(gate.path("gate/state").join(&name)).unwrap();
-        for path in ["quux", "plugh", "xyzzy", "fred"] {
+        for word in words {
             let held = bytes
-                .windows(path.len())
-                .any(|window| window == path.as_bytes());
-            assert!(!held, "{name} has `{path}`");
+                .windows(word.len())
+                .any(|window| window == word.as_bytes());
+            assert!(!held, "{name} has `{word}`");
         }
     }
+}
+
+/// Each of these words is the agent's own, and none is the path.
+#[test]
+fn where_everything_is_hidden_the_log_has_no_word_of_the_agent() {
+    let gate = Gate::new();
+    gate.configure("hide = []", "hide = [\"paths\", \"decisions\", \"errors\"]");
+    // So little that a person has to say the rest.
+    gate.configure("# max_cost = 100.0", "max_cost = 8.5");
+    gate.configure("cost = 100.0", "cost = 0.5");
+    gate.0.write("project/quux", "text");
+    let asked = |decision: &str| {
+        let mut asked = one(decision, delete("quux"));
+        asked["tool"] = json!("zork");
+        asked["uses"] = json!(["nitfol"]);
+        asked["evidence"] = json!([{"id": "nitfol", "entity": "quux", "attribute": "grue", "value": "lurking",
+            "source": "memory", "name": "krill.md", "recorded": jiff::Timestamp::now().to_string()}]);
+        let reveals = ["leaves_tree", "owner", "protected", "secret"];
+        asked["clarifications"] = json!([
+            {"id": "gnusto", "question": "rezrov?", "path": "quux", "reveals": reveals},
+        ]);
+        asked
+    };
+    let decided = gate.decide(&asked("frobozz"), "", 3);
+    assert_eq!(decided["question"]["clarification"], json!("gnusto"));
+    let found =
+        json!({"leaves_tree": "no", "owner": "own", "protected": "false", "secret": "false"});
+    let answers =
+        json!([{"clarification": "gnusto", "question": "rezrov?", "path": "quux", "found": found}]);
+    gate.0.write("answers.json", answers.to_string());
+    gate.decide(&asked("blorple"), "--answers answers.json --execute", 0);
+    let words = [
+        "quux", "zork", "nitfol", "grue", "lurking", "krill", "gnusto", "rezrov", "frobozz",
+        "blorple",
+    ];
+    expect_nowhere_in_the_log(&gate, &words);
+    let shown = gate.run("audit show frobozz").prints(0);
+    assert!(
+        shown.contains("detail `uses`") && shown.contains("PROBE hmac:"),
+        "{shown}"
+    );
+    // Of the gate's own probes nothing is hidden.
+    assert!(shown.contains("`status`"), "{shown}");
     gate.verify(2);
 }

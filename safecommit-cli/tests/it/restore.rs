@@ -5,8 +5,8 @@ use std::fs;
 use safecommit_conformal::{Score, Threshold};
 use safecommit_core::{Action, Controller, Problem, Settings, Step};
 use safecommit_gate::{
-    Authority, Content, Digest, Executor, FileAction, Limits, Proposal, ReleaseContext, TargetPath,
-    Workspace,
+    Authority, Content, Deletion, Digest, Executor, FileAction, Limits, Proposal, ReleaseContext,
+    TargetPath, Workspace,
 };
 
 use crate::gate::Gate;
@@ -26,6 +26,7 @@ fn execute(gate: &Gate, action: FileAction) -> u64 {
         principal: "ada".to_owned(),
         policy_version: "1".to_owned(),
         calibration_version: None,
+        deletion: Deletion::Trash,
         evidence: Digest::of_bytes(b"none"),
     };
     let probed = action.probe(&workspace, &Limits::default()).unwrap();
@@ -156,6 +157,42 @@ fn what_the_trash_keeps_is_removed_for_good() {
     let run = gate.run("restore 1");
     assert_eq!(run.code, Some(1), "{run:?}");
     assert_eq!(gate.0.read("project/out.txt"), "43");
+}
+
+#[test]
+fn what_is_deleted_for_good_is_said_to_be_and_is_not_undone() {
+    let gate = gate();
+    gate.0.write("project/twice", "42");
+    gate.configure("mode = \"trash\"", "mode = \"permanent\"");
+    let delete = |name: &str| {
+        let action = serde_json::json!({"action": "delete", "path": name});
+        serde_json::json!({"decision": name, "actions": [action]})
+    };
+    let run = gate.ask(&delete("out.txt"), "--execute").prints(0);
+    assert!(
+        run.contains("effect: done for good, as entry 1; nothing undoes it")
+            && run.contains("delete-1: delete `out.txt` permanently"),
+        "{run}"
+    );
+    assert!(!gate.path("project/out.txt").exists());
+    let list = gate.run("restore --list").prints(0);
+    assert!(
+        list.contains("remove") && list.contains("done for good"),
+        "{list}"
+    );
+    let refused = "entry 1 cannot be undone: it was a permanent deletion";
+    gate.run("restore 1").fails(1, refused);
+    // The other one is the only copy by now.
+    let decided = gate.decide(&delete("twice"), "--execute", 4);
+    assert!(
+        decided["blocked"]
+            .to_string()
+            .contains("policy `only-copy` forbids it")
+    );
+    gate.0.write("project/again", "42");
+    let decided = gate.decide(&delete("again"), "--execute", 0);
+    assert_eq!(decided["effect"], serde_json::json!({"permanent": 2}));
+    gate.verify(3);
 }
 
 #[test]

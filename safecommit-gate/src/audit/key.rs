@@ -50,10 +50,15 @@ impl LogKey {
     /// [`KeyError`] for any other file.
     #[cfg(unix)]
     pub fn read(path: &Path) -> Result<Self, KeyError> {
+        Self::read_from(&open(path, rustix::fs::OFlags::RDONLY)?, path)
+    }
+
+    /// The same of a file that is open already; `path` is for errors.
+    #[cfg(unix)]
+    pub(crate) fn read_from(mut file: &std::fs::File, path: &Path) -> Result<Self, KeyError> {
         use std::io::Read as _;
         use std::os::unix::fs::MetadataExt as _;
 
-        let mut file = open(path, rustix::fs::OFlags::RDONLY)?;
         let io = |error| KeyError::Io {
             path: path.to_owned(),
             error,
@@ -90,21 +95,34 @@ impl LogKey {
     #[cfg(unix)]
     pub fn create(path: &Path) -> Result<Self, KeyError> {
         use rustix::fs::OFlags;
-        use std::io::{Read as _, Write as _};
+        use std::io::Write as _;
 
         let io = |error| KeyError::Io {
             path: path.to_owned(),
             error,
         };
-        let mut bytes = [0; 32];
-        let random = Path::new("/dev/urandom");
-        let mut random = open(random, OFlags::RDONLY)?;
-        random.read_exact(&mut bytes).map_err(io)?;
+        let (key, bytes) = Self::drawn()?;
         let mut file = open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
         file.write_all(&bytes)
             .and_then(|()| file.sync_all())
             .map_err(io)?;
-        Ok(Self(bytes))
+        Ok(key)
+    }
+
+    /// A new key with its bytes, to keep them.
+    #[cfg(unix)]
+    pub(crate) fn drawn() -> Result<(Self, [u8; 32]), KeyError> {
+        use std::io::Read as _;
+
+        let path = Path::new("/dev/urandom");
+        let mut bytes = [0; 32];
+        let mut random = open(path, rustix::fs::OFlags::RDONLY)?;
+        let drawn = random.read_exact(&mut bytes);
+        drawn.map_err(|error| KeyError::Io {
+            path: path.to_owned(),
+            error,
+        })?;
+        Ok((Self(bytes), bytes))
     }
 
     /// HMAC-SHA-256 of evidence, by id and in the canonical form of its records
@@ -139,7 +157,7 @@ impl LogKey {
 
     /// HMAC-SHA-256 of parts for one purpose. Purpose and parts are preceded by their lengths, so no other
     /// division of the same bytes has the same code.
-    pub(super) fn code(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
+    pub(crate) fn code(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
         self.hmac(purpose, parts).finalize().into_bytes().into()
     }
 

@@ -33,6 +33,8 @@ pub enum RedactedField {
     World,
     /// Names of probes.
     Probe,
+    /// Names of the probes that persons answer, which whoever asks has chosen.
+    Question,
     /// Names of outcomes that a request declares; `yes` and `no` stay.
     Outcome,
     /// Descriptions of worlds.
@@ -71,6 +73,8 @@ pub struct Redaction {
     key: LogKey,
     fields: BTreeSet<RedactedField>,
     hidden: BTreeSet<String>,
+    /// The names of probes that persons answer.
+    questions: BTreeSet<String>,
 }
 
 impl Redaction {
@@ -81,6 +85,7 @@ impl Redaction {
             key,
             fields: fields.into_iter().collect(),
             hidden: BTreeSet::new(),
+            questions: BTreeSet::new(),
         }
     }
 
@@ -88,6 +93,12 @@ impl Redaction {
     #[must_use]
     pub fn hiding(mut self, value: impl Into<String>) -> Self {
         self.hidden.insert(value.into());
+        self
+    }
+
+    /// Takes these probes for ones that persons answer.
+    pub(super) fn with_questions<'q>(mut self, names: impl IntoIterator<Item = &'q str>) -> Self {
+        self.questions = names.into_iter().map(str::to_owned).collect();
         self
     }
 
@@ -187,7 +198,7 @@ impl Redaction {
 
     fn probe(&self, probe: &mut ProbeProposal) {
         let world = |name: &String| self.name(&RedactedField::World, name);
-        probe.id = self.name(&RedactedField::Probe, &probe.id);
+        probe.id = self.name_of_probe(&probe.id);
         probe.asks = probe.asks.as_ref().map(world);
         for outcome in probe.outcomes.iter_mut().flatten() {
             outcome.id = self.name(&RedactedField::Outcome, &outcome.id);
@@ -207,7 +218,7 @@ impl Redaction {
             probes.any(|probe| probe.id == name && probe.outcomes.is_some())
         };
         let redact = |observation: &Observation| Observation {
-            probe: self.name(&RedactedField::Probe, &observation.probe),
+            probe: self.name_of_probe(&observation.probe),
             outcome: observation.outcome.as_ref().map(|outcome| {
                 if declares(&observation.probe) {
                     self.name(&RedactedField::Outcome, outcome)
@@ -217,6 +228,16 @@ impl Redaction {
             }),
         };
         observed.iter().map(redact).collect()
+    }
+
+    fn name_of_probe(&self, name: &str) -> String {
+        let of_person = self.questions.contains(name);
+        let field = if of_person && self.fields.contains(&RedactedField::Question) {
+            RedactedField::Question
+        } else {
+            RedactedField::Probe
+        };
+        self.name(&field, name)
     }
 
     /// A value of a field, as a code if the field is chosen.
@@ -277,6 +298,9 @@ impl Redaction {
                 }
                 RedactedField::Probe => {
                     values.extend(request.probes.iter().map(|probe| probe.id.as_str()));
+                }
+                RedactedField::Question => {
+                    values.extend(self.questions.iter().map(String::as_str));
                 }
                 RedactedField::Outcome => {
                     let outcomes = request.probes.iter().flat_map(|probe| &probe.outcomes);

@@ -174,6 +174,7 @@ impl Check<'_> {
             secret: self.patterns("files.secret", raw.files.secret, &SECRET)?,
             limits: self.limits(&raw.limits)?,
             severities: self.severities(&raw.severity)?,
+            deletion: raw.deletion.mode.unwrap_or_default(),
             log,
             head,
             key,

@@ -36,6 +36,8 @@ pub(super) struct Raw {
     #[serde(default)]
     pub(super) severity: Severity,
     #[serde(default)]
+    pub(super) deletion: Deletion,
+    #[serde(default)]
     pub(super) self_protection: SelfProtection,
     #[serde(default)]
     pub(super) audit: Audit,
@@ -43,7 +45,7 @@ pub(super) struct Raw {
 
 /// What has to be written as a table. Serde would take a list of the values in their order as well, in which a value
 /// could stand for another field than the reader thinks.
-pub(super) const TABLES: [&str; 13] = [
+pub(super) const TABLES: [&str; 14] = [
     "policies",
     "calibration",
     "score",
@@ -55,6 +57,7 @@ pub(super) const TABLES: [&str; 13] = [
     "files",
     "limits",
     "severity",
+    "deletion",
     "self_protection",
     "audit",
 ];
@@ -159,6 +162,12 @@ pub(super) struct Severity {
     #[serde(rename = "move")]
     pub(super) moving: Option<f64>,
     pub(super) write: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Deletion {
+    pub(super) mode: Option<crate::execute::Deletion>,
 }
 
 #[derive(Debug, Default, Deserialize)]

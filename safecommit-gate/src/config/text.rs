@@ -122,6 +122,13 @@ overwrite = {overwrite}
 move = {moving}
 write = {write}
 
+# What becomes of what is deleted. "trash": it goes to the trash of the state directory, and `safecommit restore` brings it
+# back, until `safecommit restore --empty` removes it for good. "permanent": it goes the same way and is removed for good at
+# once. Then no policy may take it for reversible, so that the only copy of something is not deleted any more. Another
+# choice is another score, and needs another calibration.
+[deletion]
+mode = "trash"
+
 # Further paths that no action may touch, in the workspace too: the settings of the program that runs the agent. The
 # files of the gate itself need not be listed.
 [self_protection]
@@ -133,7 +140,8 @@ paths = []
 log = {log}
 head = {head}
 key = {key}
-# What is kept as keyed codes in place of the values: "paths" of targets, names of "decisions", "errors" as a whole.
+# What is kept as keyed codes in place of the values: "paths" of targets, with the agent's own words in which one may stand
+# (the tool, ids of evidence, names of questions to persons); names of "decisions"; "errors" as a whole.
 hide = []
 "#,
         asking = number(Clarifications::default().cost),

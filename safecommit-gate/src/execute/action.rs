@@ -1,7 +1,7 @@
 //! File actions as canonical values, and the digest that a certificate is bound to.
 
 use safecommit_core::Subject;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::files::Digest;
 
@@ -33,7 +33,7 @@ pub struct Content {
 /// An action on files below a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileAction {
-    /// Removes a file, a link itself or a whole directory; it goes to the trash.
+    /// Removes a file, a link itself or a whole directory; what becomes of it then says [`Deletion`].
     Delete {
         /// What is removed.
         path: TargetPath,
@@ -61,6 +61,18 @@ pub enum FileAction {
     },
 }
 
+/// What becomes of what a deletion takes away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deletion {
+    /// It goes to the trash, from where it can be put back.
+    #[default]
+    Trash,
+    /// It goes to the trash, and from there, once it is known to be what was decided about, it is removed. Nothing brings
+    /// it back.
+    Permanent,
+}
+
 /// Everything besides the actions that a release rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReleaseContext {
@@ -76,6 +88,9 @@ pub struct ReleaseContext {
     pub policy_version: String,
     /// Version of the calibration, or `None` without one.
     pub calibration_version: Option<String>,
+    /// What becomes of what is deleted. It is part of what was decided, so that nothing that was certified because it could
+    /// be put back is removed for good.
+    pub deletion: Deletion,
     /// Digest of the evidence that was decided on. Subjects are written down, so it has to be a keyed one where the
     /// evidence could be guessed: [`LogKey::evidence_digest`](crate::audit::LogKey::evidence_digest).
     pub evidence: Digest,
@@ -85,7 +100,7 @@ pub struct ReleaseContext {
 /// decision problem, so that a certificate is good for these very actions in this very context.
 ///
 /// ```
-/// use safecommit_gate::{Digest, FileAction, Proposal, ReleaseContext, TargetPath};
+/// use safecommit_gate::{Deletion, Digest, FileAction, Proposal, ReleaseContext, TargetPath};
 ///
 /// let context = ReleaseContext {
 ///     decision: "clean-up-17".to_owned(),
@@ -94,12 +109,15 @@ pub struct ReleaseContext {
 ///     principal: "ada".to_owned(),
 ///     policy_version: "3".to_owned(),
 ///     calibration_version: None,
+///     deletion: Deletion::Trash,
 ///     evidence: Digest::of_bytes(b""),
 /// };
 /// let delete = |path: &str| Ok::<_, safecommit_gate::ActionError>(FileAction::Delete { path: TargetPath::new(path)? });
 /// let one = Proposal::new(context.clone(), vec![delete("run/latest")?])?;
 /// assert_eq!(one.subject(), Proposal::new(context.clone(), vec![delete("run/./latest")?])?.subject());
-/// assert_ne!(one.subject(), Proposal::new(context, vec![delete("run")?])?.subject());
+/// assert_ne!(one.subject(), Proposal::new(context.clone(), vec![delete("run")?])?.subject());
+/// let for_good = ReleaseContext { deletion: Deletion::Permanent, ..context };
+/// assert_ne!(one.subject(), Proposal::new(for_good, vec![delete("run/latest")?])?.subject());
 /// assert_eq!(one.action_name(0).as_deref(), Some("delete-1"));
 /// assert!(one.request_id().starts_with("clean-up-17 "));
 /// # Ok::<(), safecommit_gate::ActionError>(())
@@ -137,6 +155,13 @@ pub enum ActionError {
     /// The proposal has no canonical form.
     #[error("the proposal cannot be written down: {0}")]
     Canonical(String),
+}
+
+impl Deletion {
+    /// Whether an action of this kind would take away for good what it takes away.
+    pub(crate) fn is_permanent_for(self, action: &FileAction) -> bool {
+        self == Self::Permanent && matches!(action, FileAction::Delete { .. })
+    }
 }
 
 impl TargetPath {
@@ -399,6 +424,22 @@ impl Proposal {
     #[must_use]
     pub fn action_name(&self, action: usize) -> Option<String> {
         Some(self.actions.get(action)?.candidate_name(action))
+    }
+
+    /// An action in words, such as ``delete `run/latest` permanently``. `None` if there is no such candidate.
+    #[must_use]
+    pub fn describe(&self, action: usize) -> Option<String> {
+        let found = self.actions.get(action)?;
+        Some(if self.is_permanent(found) {
+            format!("{found} permanently")
+        } else {
+            found.to_string()
+        })
+    }
+
+    /// Whether nothing can undo what an action of this kind does.
+    pub(crate) fn is_permanent(&self, action: &FileAction) -> bool {
+        self.context.deletion.is_permanent_for(action)
     }
 
     /// The candidate actions.

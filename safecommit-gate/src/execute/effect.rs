@@ -5,10 +5,11 @@ use rustix::io::Errno;
 use super::action::Content;
 use super::error::ExecuteError;
 use super::executor::Executor;
+use super::kept::Kept;
 use super::place;
 use super::record::{Effect, Record, Source};
 use super::restore::OTHER_IN_TRASH;
-use crate::files::{Identity, Target};
+use crate::files::Target;
 
 /// The open handles of one entry. They are opened once and serve until the entry is settled.
 pub(super) struct Places {
@@ -44,14 +45,15 @@ impl Executor {
             }
             Effect::Replace { old, new, .. } => {
                 let staged = self.stage(entry, new, hidden, content, Some(target))?;
-                if target.identity(&self.limits)?.as_ref() != Some(old) {
+                let now = target.identity(&self.limits)?;
+                if !now.is_some_and(|now| self.key.is(old, &now)) {
                     return Err(ExecuteError::Changed(shown()));
                 }
                 self.check_ancestry(target)?;
                 place::exchange(hidden, target).map_err(|errno| leaving(errno, target))?;
                 self.check_ancestry(target)?;
                 let was = hidden.identity(&self.limits)?;
-                if !was.is_some_and(|was| was.is_renamed(old))
+                if !was.is_some_and(|was| self.key.is_renamed(old, &was))
                     || !place::is_object(target, &staged)?
                 {
                     return Err(ExecuteError::Changed(shown()));
@@ -79,7 +81,7 @@ impl Executor {
         &self,
         at: &Target,
         hidden: &Target,
-        arrived: &Identity,
+        arrived: &Kept,
     ) -> Result<(), ExecuteError> {
         let Err(left) = self.check_ancestry(at) else {
             return Ok(());
@@ -91,12 +93,12 @@ impl Executor {
     }
 
     /// Takes the target away from its name, and makes sure that it was the right thing in the right place.
-    fn hide(&self, target: &Target, hidden: &Target, old: &Identity) -> Result<(), ExecuteError> {
+    fn hide(&self, target: &Target, hidden: &Target, old: &Kept) -> Result<(), ExecuteError> {
         self.check_ancestry(target)?;
         place::rename_new(target, hidden).map_err(|errno| leaving(errno, target))?;
         self.check_ancestry(target)?;
         match hidden.identity(&self.limits)? {
-            Some(found) if found.is_renamed(old) => Ok(()),
+            Some(found) if self.key.is_renamed(old, &found) => Ok(()),
             _ => Err(ExecuteError::Changed(target.relative().to_owned())),
         }
     }
@@ -109,16 +111,17 @@ impl Executor {
         hidden: &Target,
         content: Option<&Content>,
         like: Option<&Target>,
-    ) -> Result<Identity, ExecuteError> {
+    ) -> Result<Kept, ExecuteError> {
         let expected = match (new, content) {
             (Source::Bytes { .. }, Some(content)) => {
                 place::create(hidden, content.bytes(), like)?;
-                Some(content.digest())
+                Some(self.key.code(content.digest()))
             }
             (Source::Bytes { .. }, None) => None,
             (Source::Trash { entry, item }, _) => {
                 let source = self.trashed(*entry)?;
-                if source.identity(&self.limits)?.as_ref() != Some(item) {
+                let found = source.identity(&self.limits)?;
+                if !found.is_some_and(|found| self.key.is(item, &found)) {
                     return Err(ExecuteError::NotRestorable {
                         entry: *entry,
                         problem: OTHER_IN_TRASH,
@@ -132,8 +135,10 @@ impl Executor {
             }
         };
         let staged = hidden.identity(&self.limits)?;
-        let staged = staged.filter(|staged| expected.is_some() && staged.content == expected);
+        let staged = staged
+            .filter(|staged| expected.is_some() && self.key.is_content(expected, staged.content));
         let staged = staged.ok_or_else(|| ExecuteError::Changed(hidden.relative().to_owned()))?;
+        let staged = self.key.kept(&staged);
         self.journal.append(Record::Staged {
             entry,
             staged: staged.clone(),

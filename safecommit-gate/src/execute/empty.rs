@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::error::ExecuteError;
 use super::executor::{Executor, slots};
 use super::place;
-use super::record::Record;
+use super::receipt::Resolution;
+use super::record::{Effect, Record};
 use crate::files::Target;
 
 impl Executor {
@@ -45,6 +46,51 @@ impl Executor {
             }
         }
         Ok(removed)
+    }
+
+    /// Removes for good what a permanent deletion brought to the trash, if it still is what was decided about.
+    pub(super) fn remove_if_permanent(&mut self, number: u64) -> Result<(), ExecuteError> {
+        let Some(entry) = self.journal.entries().get(&number) else {
+            return Ok(());
+        };
+        let Effect::Take {
+            old,
+            permanent: true,
+            ..
+        } = &entry.effect
+        else {
+            return Ok(());
+        };
+        let item = self.trashed(number)?;
+        // Whoever holds it open, or stands in it, can change it where it is now.
+        let found = item.identity(&self.limits)?;
+        let same = found.is_some_and(|found| {
+            self.key.is_content(old.content, found.content)
+                && found.mode == old.mode
+                && (entry.copied || old.is_object(&found))
+        });
+        if !same {
+            return Err(ExecuteError::Changed(item.relative().to_owned()));
+        }
+        self.journal.append(Record::Emptied { entry: number })?;
+        place::remove(&self.slot(number)?)
+    }
+
+    /// Goes on with permanent deletions that a crash interrupted: the decision was released.
+    pub(super) fn finish_permanent(&mut self) {
+        let entries = self.journal.entries().iter();
+        let open: Vec<u64> = entries
+            .filter(|(_, entry)| {
+                entry.effect.is_permanent()
+                    && entry.resolution == Some(Resolution::Done)
+                    && !entry.emptied
+            })
+            .map(|(&number, _)| number)
+            .collect();
+        for entry in open {
+            // What was changed in the trash stays there and takes up room, until somebody empties it.
+            let _ = self.remove_if_permanent(entry);
+        }
     }
 
     /// Removes what a crash left of emptied slots.

@@ -5,6 +5,7 @@ use std::io;
 use safecommit_core::CertificateError;
 
 use super::receipt::Resolution;
+use crate::audit::KeyError;
 use crate::files::FileError;
 
 /// Why an action was not executed or not restored.
@@ -38,6 +39,17 @@ pub enum ExecuteError {
         line: usize,
         /// What is wrong.
         problem: String,
+    },
+    /// The key of the journal cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// What is there is not the key that the journal was written under.
+    #[error("`{path}` is not the key of the journal: {problem}")]
+    JournalKey {
+        /// Where the key has to be.
+        path: String,
+        /// What is wrong.
+        problem: &'static str,
     },
     /// The certificate was refused.
     #[error(transparent)]

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use super::error::ExecuteError;
 use super::journal::Journal;
+use super::key::JournalKey;
 use super::place;
 use super::receipt::Resolution;
 use super::record::Record;
@@ -20,7 +21,7 @@ use crate::files::{Kind, Limits, Target, Workspace};
 /// use safecommit_conformal::{Score, Threshold};
 /// use safecommit_core::{Action, Controller, Problem, Settings, Step};
 /// use safecommit_gate::{
-///     Authority, Digest, Executor, FileAction, Limits, Proposal, ReleaseContext, TargetPath, Workspace,
+///     Authority, Deletion, Digest, Executor, FileAction, Limits, Proposal, ReleaseContext, TargetPath, Workspace,
 /// };
 ///
 /// let folder = tempfile::tempdir()?;
@@ -35,6 +36,7 @@ use crate::files::{Kind, Limits, Target, Workspace};
 ///     principal: "ada".to_owned(),
 ///     policy_version: "3".to_owned(),
 ///     calibration_version: None,
+///     deletion: Deletion::Trash,
 ///     evidence: Digest::of_bytes(b"what was known"),
 /// };
 /// let delete = FileAction::Delete { path: TargetPath::new("out.txt")? };
@@ -65,7 +67,8 @@ use crate::files::{Kind, Limits, Target, Workspace};
 /// |---|---|
 /// | `lock` | locked while an executor is open |
 /// | `journal` | a line for each step of each entry, checksummed, each durable before what it announces |
-/// | `trash/N/item` | what entry `N` took away, until [`empty_trash`](Executor::empty_trash) |
+/// | `journal.key` | a key of 32 bytes: of contents, which could be guessed, the journal has codes under it and no digests |
+/// | `trash/N/item` | what entry `N` took away, until [`empty_trash`](Executor::empty_trash); of a permanent deletion, only until it is checked |
 ///
 /// It belongs to the user that runs the executor, with mode 0700, and lies outside the workspace; best on the same file
 /// system, where deleting is one rename.
@@ -79,6 +82,10 @@ use crate::files::{Kind, Limits, Target, Workspace};
 /// are flushed before the journal says so. After a failure, and at the next start after a crash, what was begun is
 /// rolled back, or forward from the moment at which only the new state is possible, and the journal says which.
 ///
+/// A [permanent](super::Deletion::Permanent) deletion goes the same way. Once the journal says that it is done, what is in the
+/// trash is looked at again, the journal says that it goes for good, and then it is removed; where a crash came between,
+/// the next start goes on. What was changed in the trash meanwhile is not what was decided about, and stays there.
+///
 /// # What is not kept
 ///
 /// An overwritten file is another inode: its other names (hard links) keep the old content. A copy across file systems
@@ -88,6 +95,7 @@ pub struct Executor {
     pub(super) workspace: Workspace,
     pub(super) state: Workspace,
     pub(super) journal: Journal,
+    pub(super) key: JournalKey,
     pub(super) limits: Limits,
     recovered: Vec<(u64, Resolution)>,
     _lock: File,
@@ -103,7 +111,8 @@ impl Executor {
     /// # Errors
     ///
     /// [`ExecuteError`] if the state directory is in the workspace or contains it, may be changed by other users, is in
-    /// use for longer than a second or is about another workspace, if the journal is damaged, or the system refuses something.
+    /// use for longer than a second or is about another workspace, if the journal is damaged, if its key is missing or
+    /// another one, or the system refuses something.
     pub fn open(workspace: Workspace, state: impl AsRef<Path>) -> Result<Self, ExecuteError> {
         let state = open_state(&workspace, state.as_ref())?;
         let shown = state.path().display().to_string();
@@ -131,10 +140,12 @@ impl Executor {
             }
             Some(_) => {}
         }
+        let key = JournalKey::of(&state, &mut journal)?;
         let mut executor = Self {
             workspace,
             state,
             journal,
+            key,
             limits: Limits::default(),
             recovered: Vec::new(),
             _lock: lock,
@@ -143,6 +154,7 @@ impl Executor {
         };
         executor.recovered = executor.settle_all()?;
         executor.finish_emptying()?;
+        executor.finish_permanent();
         Ok(executor)
     }
 

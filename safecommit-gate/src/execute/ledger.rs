@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 
 use super::error::ExecuteError;
+use super::kept::Kept;
 use super::receipt::{JournalEntry, Resolution};
 use super::record::{Effect, Record};
-use crate::files::{Digest, Identity};
+use crate::files::Digest;
 
 /// What a journal says as a whole.
 pub(super) struct Ledger {
@@ -18,6 +19,8 @@ pub(super) struct Ledger {
     chain: Digest,
     entries: BTreeMap<u64, Entry>,
     workspace: Option<String>,
+    /// What its key gives.
+    key: Option<Digest>,
 }
 
 /// What it says about one entry.
@@ -28,7 +31,7 @@ pub(super) struct Entry {
     pub(super) effect: Effect,
     /// The name under which it is worked on, beside the target.
     pub(super) hidden: String,
-    pub(super) staged: Option<Identity>,
+    pub(super) staged: Option<Kept>,
     pub(super) copied: bool,
     pub(super) resolution: Option<Resolution>,
     pub(super) emptied: bool,
@@ -44,6 +47,7 @@ impl Ledger {
             chain: Digest::of_bytes(b""),
             entries: BTreeMap::new(),
             workspace: None,
+            key: None,
         };
         let mut rest = text;
         let mut number = 0;
@@ -109,6 +113,8 @@ impl Ledger {
                 _,
             ) => self.workspace = Some(workspace),
             (Record::Opened { .. }, _) => return Err("the format is of another version"),
+            (Record::Keyed { .. }, _) if self.key.is_some() => return Err("the key stands twice"),
+            (Record::Keyed { check }, _) => self.key = Some(check),
             (
                 Record::Intent {
                     entry,
@@ -157,6 +163,11 @@ impl Ledger {
         self.workspace.as_deref()
     }
 
+    /// What the key gives that it was written under; `None` from before there was one.
+    pub(super) fn key(&self) -> Option<Digest> {
+        self.key
+    }
+
     /// The entry that undid another one.
     pub(super) fn undone_by(&self, entry: u64) -> Option<u64> {
         let mut entries = self.entries.iter();
@@ -173,6 +184,9 @@ impl Ledger {
             JournalEntry {
                 entry: number,
                 effect: match entry.effect {
+                    Effect::Take {
+                        permanent: true, ..
+                    } => "remove",
                     Effect::Take { .. } => "take",
                     Effect::Put { .. } => "put",
                     Effect::Replace { .. } => "replace",

@@ -14,7 +14,8 @@ use rustix::io::Errno;
 
 use super::error::ExecuteError;
 use super::interrupt::moment;
-use crate::files::{Identity, Kind, Target, open_directory, status_of_handle, status_of_name};
+use super::kept::Kept;
+use crate::files::{Kind, Target, open_directory, status_of_handle, status_of_name};
 
 /// Gives what is at `from` the name `to`, at which nothing may be.
 pub(super) fn rename_new(from: &Target, to: &Target) -> Result<(), Errno> {
@@ -219,7 +220,7 @@ pub(super) struct Ancestry {
 const UP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Whether a name stands for the very object that an identity was taken of.
-pub(super) fn is_object(at: &Target, identity: &Identity) -> Result<bool, ExecuteError> {
+pub(super) fn is_object(at: &Target, identity: &Kept) -> Result<bool, ExecuteError> {
     let status = at.status()?;
     Ok(
         status

@@ -23,6 +23,8 @@ pub enum Resolution {
 pub struct Receipt {
     /// Its number in the journal, by which it is undone.
     pub entry: u64,
+    /// Whether nothing undoes it: it was a permanent deletion.
+    pub permanent: bool,
 }
 
 /// What the journal says about one effect.
@@ -31,7 +33,7 @@ pub struct Receipt {
 pub struct JournalEntry {
     /// Its number.
     pub entry: u64,
-    /// What was done: `take` into the trash, `put` where nothing was, `replace`, `move`.
+    /// What was done: `take` into the trash, `remove` for good, `put` where nothing was, `replace`, `move`.
     pub effect: &'static str,
     /// The path in the workspace.
     pub path: String,
@@ -45,6 +47,7 @@ pub struct JournalEntry {
     pub undone_by: Option<u64>,
     /// How it ended; `None` while it is not settled.
     pub resolution: Option<Resolution>,
-    /// Whether what it kept in the trash was removed for good, so that it cannot be undone where that would be needed.
+    /// Whether what it kept in the trash was removed for good, so that it cannot be undone where that would be needed. Of
+    /// what was to be removed, `false` means that it was changed in the trash and is there still.
     pub emptied: bool,
 }

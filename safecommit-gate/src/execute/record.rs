@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::kept::{Code, Kept};
 use super::receipt::Resolution;
-use crate::files::{Digest, Identity};
+use crate::files::Digest;
 
 /// One line of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +12,9 @@ use crate::files::{Digest, Identity};
 pub(super) enum Record {
     /// The first line: which workspace the journal is about.
     Opened { format: u32, workspace: String },
+    /// The next line of a journal, or the next one after those from before there was a key: a code that no other key
+    /// gives. All digests of content are codes under this key from here on.
+    Keyed { check: Digest },
     /// An effect is about to be caused; nothing of it was done before this line was durable.
     Intent {
         entry: u64,
@@ -19,7 +23,7 @@ pub(super) enum Record {
         effect: Box<Effect>,
     },
     /// What is put in place lies complete and durable under the hidden name.
-    Staged { entry: u64, staged: Identity },
+    Staged { entry: u64, staged: Kept },
     /// What leaves lies complete, verified and durable in the trash of another file system: from here on the
     /// original is removed, and nothing else is possible.
     Copied { entry: u64 },
@@ -33,32 +37,33 @@ pub(super) enum Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Effect {
-    /// Into the trash.
-    Take { path: String, old: Identity },
+    /// Into the trash, and out of it for good if that was decided.
+    Take {
+        path: String,
+        old: Kept,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        permanent: bool,
+    },
     /// Where nothing was.
     Put { path: String, new: Source },
     /// In place of something, which goes into the trash.
     Replace {
         path: String,
-        old: Identity,
+        old: Kept,
         new: Source,
     },
     /// To another place in which nothing was.
-    Move {
-        from: String,
-        to: String,
-        old: Identity,
-    },
+    Move { from: String, to: String, old: Kept },
 }
 
 /// Where what is put in place comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "source", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Source {
-    /// Bytes of an action, by their digest.
-    Bytes { content: Digest },
+    /// Bytes of an action, by the code of their digest.
+    Bytes { content: Code },
     /// What an earlier entry took away.
-    Trash { entry: u64, item: Identity },
+    Trash { entry: u64, item: Kept },
 }
 
 impl Effect {
@@ -71,13 +76,21 @@ impl Effect {
             Self::Move { from, to, .. } => (from, Some(to)),
         }
     }
+
+    /// Whether nothing is to be kept of what it takes away.
+    pub(super) fn is_permanent(&self) -> bool {
+        let Self::Take { permanent, .. } = self else {
+            return false;
+        };
+        *permanent
+    }
 }
 
 impl Record {
     /// The entry that the line belongs to.
     pub(super) fn entry(&self) -> Option<u64> {
         match self {
-            Self::Opened { .. } => None,
+            Self::Opened { .. } | Self::Keyed { .. } => None,
             Self::Intent { entry, .. }
             | Self::Staged { entry, .. }
             | Self::Copied { entry }

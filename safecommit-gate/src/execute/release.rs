@@ -7,10 +7,11 @@ use super::action::{Content, FileAction, Proposal};
 use super::effect::Places;
 use super::error::ExecuteError;
 use super::executor::Executor;
+use super::kept::Kept;
 use super::probed::Probed;
 use super::receipt::{Receipt, Resolution};
 use super::record::{Effect, Record, Source};
-use crate::files::{Digest, Identity, Kind, Target, walk};
+use crate::files::{Digest, Kind, Target, walk};
 
 /// Who issued a certificate, and redeems it.
 #[derive(Debug)]
@@ -73,7 +74,7 @@ impl Executor {
         {
             return Err(ExecuteError::ReleasedBefore(before));
         }
-        let (effect, content) = self.effect_of(wanted, probed)?;
+        let (effect, content) = self.effect_of(wanted, proposal.is_permanent(wanted), probed)?;
         self.begin(Some((subject, probed)), None, effect, content)
     }
 
@@ -165,8 +166,15 @@ impl Executor {
         self.journal
             .append(Record::Done { entry, resolution })
             .map_err(unsettled)?;
-        match caused {
-            Ok(()) => Ok(Receipt { entry }),
+        let removed = match resolution {
+            Resolution::Done => self.remove_if_permanent(entry),
+            Resolution::RolledBack | Resolution::Superseded => Ok(()),
+        };
+        match caused.and(removed) {
+            Ok(()) => Ok(Receipt {
+                entry,
+                permanent: effect.is_permanent(),
+            }),
             Err(cause) => Err(ExecuteError::Failed {
                 entry,
                 resolution,
@@ -193,6 +201,7 @@ impl Executor {
     fn effect_of<'p>(
         &self,
         action: &'p FileAction,
+        permanent: bool,
         probed: &Probed,
     ) -> Result<(Effect, Option<&'p Content>), ExecuteError> {
         let path = action.path().to_string();
@@ -204,9 +213,9 @@ impl Executor {
             return Err(needs("what was probed at its own paths"));
         }
         let there = || {
-            probed
-                .identity()
-                .cloned()
+            let found = probed.identity();
+            found
+                .map(|found| self.key.kept(found))
                 .ok_or_else(|| needs("the identity of what was probed"))
         };
         Ok(match action {
@@ -214,6 +223,7 @@ impl Executor {
                 Effect::Take {
                     path,
                     old: there()?,
+                    permanent,
                 },
                 None,
             ),
@@ -234,7 +244,7 @@ impl Executor {
                     return Err(ExecuteError::NotAFile(path));
                 }
                 let new = Source::Bytes {
-                    content: content.digest(),
+                    content: self.key.code(content.digest()),
                 };
                 (Effect::Replace { path, old, new }, Some(content))
             }
@@ -243,7 +253,7 @@ impl Executor {
             }
             FileAction::Write { content, .. } => {
                 let new = Source::Bytes {
-                    content: content.digest(),
+                    content: self.key.code(content.digest()),
                 };
                 (Effect::Put { path, new }, Some(content))
             }
@@ -251,9 +261,10 @@ impl Executor {
     }
 
     /// Refuses a target that is not what was probed, has a mount in it, or contains the state directory.
-    fn expect(&self, target: &Target, old: &Identity) -> Result<(), ExecuteError> {
+    fn expect(&self, target: &Target, old: &Kept) -> Result<(), ExecuteError> {
         let shown = || target.relative().to_owned();
-        if target.identity(&self.limits)?.as_ref() != Some(old) {
+        let found = target.identity(&self.limits)?;
+        if !found.is_some_and(|found| self.key.is(old, &found)) {
             return Err(ExecuteError::Changed(shown()));
         }
         let Some(status) = target.status()? else {

@@ -2,9 +2,10 @@
 
 use super::error::ExecuteError;
 use super::executor::Executor;
+use super::kept::{Code, Kept};
 use super::receipt::{Receipt, Resolution};
 use super::record::{Effect, Source};
-use crate::files::{Digest, Identity};
+use crate::files::Identity;
 
 /// What makes a copy in the trash unfit to come back.
 pub(super) const OTHER_IN_TRASH: &str = "the trash has something else in its place";
@@ -16,8 +17,8 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// [`ExecuteError::NotRestorable`] for an entry that is unknown, was not done, was undone before, or needs what was
-    /// removed from the trash;
+    /// [`ExecuteError::NotRestorable`] for an entry that is unknown, was not done, was undone before, deleted permanently, or
+    /// needs what was removed from the trash;
     /// [`ExecuteError::ChangedSince`] and [`ExecuteError::Occupied`] if the place was changed since; others as with
     /// [`execute`](Self::execute).
     pub fn restore(&mut self, entry: u64) -> Result<Receipt, ExecuteError> {
@@ -38,17 +39,29 @@ impl Executor {
         }
         let entry = last;
         let effect = match done.effect.clone() {
-            Effect::Take { path, old } => {
+            Effect::Take {
+                permanent: true, ..
+            } => return Err(refuse("it was a permanent deletion")),
+            Effect::Take { path, old, .. } => {
                 let new = self.source(entry, &old)?;
                 Effect::Put { path, new }
             }
             Effect::Put { path, new } => {
-                let old = self.unchanged(entry, &path, content_of(&new))?;
-                Effect::Take { path, old }
+                let old = self
+                    .key
+                    .kept(&self.unchanged(entry, &path, content_of(&new))?);
+                // What was written goes to the trash: nobody decided to remove it for good.
+                Effect::Take {
+                    path,
+                    old,
+                    permanent: false,
+                }
             }
             Effect::Replace { path, old, new } => {
                 let source = self.source(entry, &old)?;
-                let old = self.unchanged(entry, &path, content_of(&new))?;
+                let old = self
+                    .key
+                    .kept(&self.unchanged(entry, &path, content_of(&new))?);
                 Effect::Replace {
                     path,
                     old,
@@ -56,7 +69,7 @@ impl Executor {
                 }
             }
             Effect::Move { from, to, old } => {
-                let now = self.unchanged(entry, &to, old.content)?;
+                let now = self.key.kept(&self.unchanged(entry, &to, old.content)?);
                 Effect::Move {
                     from: to,
                     to: from,
@@ -74,7 +87,7 @@ impl Executor {
     }
 
     /// What the trash keeps of an entry, if it is what was taken.
-    fn source(&self, entry: u64, old: &Identity) -> Result<Source, ExecuteError> {
+    fn source(&self, entry: u64, old: &Kept) -> Result<Source, ExecuteError> {
         let known = self.journal.entries().get(&entry);
         if known.is_some_and(|known| known.emptied) {
             return Err(ExecuteError::NotRestorable {
@@ -88,7 +101,10 @@ impl Executor {
             None => None,
         };
         match item {
-            Some(item) if item.content == old.content => Ok(Source::Trash { entry, item }),
+            Some(item) if self.key.is_content(old.content, item.content) => Ok(Source::Trash {
+                entry,
+                item: self.key.kept(&item),
+            }),
             Some(_) => Err(ExecuteError::NotRestorable {
                 entry,
                 problem: OTHER_IN_TRASH,
@@ -105,10 +121,10 @@ impl Executor {
         &self,
         entry: u64,
         path: &str,
-        content: Option<Digest>,
+        content: Option<Code>,
     ) -> Result<Identity, ExecuteError> {
         let found = self.workspace.target(path)?.identity(&self.limits)?;
-        let found = found.filter(|found| found.content == content);
+        let found = found.filter(|found| self.key.is_content(content, found.content));
         found.ok_or_else(|| ExecuteError::ChangedSince {
             path: path.to_owned(),
             entry,
@@ -133,7 +149,7 @@ fn since(entry: u64, error: ExecuteError) -> ExecuteError {
     }
 }
 
-fn content_of(source: &Source) -> Option<Digest> {
+fn content_of(source: &Source) -> Option<Code> {
     match source {
         Source::Bytes { content } => Some(*content),
         Source::Trash { item, .. } => item.content,

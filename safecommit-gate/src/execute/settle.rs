@@ -8,11 +8,12 @@ use rustix::io::Errno;
 use super::effect::Places;
 use super::error::ExecuteError;
 use super::executor::Executor;
+use super::kept::Kept;
 use super::ledger::Entry;
 use super::place;
 use super::receipt::Resolution;
 use super::record::{Effect, Source};
-use crate::files::{FileError, Identity, Kind, Target};
+use crate::files::{FileError, Kind, Target};
 
 impl Executor {
     /// Opens the places of an entry; `None` if a directory on the way is gone or not what it was. What a mount covers
@@ -96,12 +97,17 @@ impl Executor {
         &self,
         number: u64,
         entry: &Entry,
-        old: &Identity,
+        old: &Kept,
         target: &Target,
     ) -> Result<Resolution, ExecuteError> {
         Ok(if entry.copied {
             Resolution::Done
         } else if place::is_object(target, old)? {
+            // It went back, and a crash came before a copy of it was dropped.
+            let now = target.identity(&self.limits)?;
+            if now.is_some_and(|now| self.key.is_renamed(old, &now)) {
+                self.drop_unfinished_copy(number)?;
+            }
             Resolution::RolledBack
         } else if self.holds(number, old)? {
             Resolution::Done
@@ -194,12 +200,14 @@ impl Executor {
     }
 
     /// Whether the trash holds what an identity was taken of, or a faithful copy.
-    fn holds(&self, number: u64, old: &Identity) -> Result<bool, ExecuteError> {
+    fn holds(&self, number: u64, old: &Kept) -> Result<bool, ExecuteError> {
         let Some(item) = self.trashed_if_any(number)? else {
             return Ok(false);
         };
         let found = item.identity(&self.limits)?;
-        Ok(found.is_some_and(|found| found.is_same_object(old) || found.content == old.content))
+        Ok(found.is_some_and(|found| {
+            old.is_object(&found) || self.key.is_content(old.content, found.content)
+        }))
     }
 }
 

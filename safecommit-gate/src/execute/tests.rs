@@ -2,7 +2,9 @@
 
 mod crashes;
 mod emptying;
+mod keyed;
 mod leaving;
+mod permanent;
 mod swaps;
 
 use std::collections::BTreeMap;
@@ -14,9 +16,10 @@ use tempfile::TempDir;
 use super::action::Content;
 use super::error::ExecuteError;
 use super::executor::Executor;
+use super::kept::Kept;
 use super::receipt::Receipt;
-use super::record::Effect;
-use crate::files::{Identity, Limits, Workspace};
+use super::record::{Effect, Source};
+use crate::files::{Limits, Workspace};
 
 /// A workspace with something outside it, in memory, so that a thousand times is not long.
 struct Scene {
@@ -111,9 +114,19 @@ impl Scene {
         }
     }
 
-    fn identity(&self, path: &str) -> Option<Identity> {
-        let target = self.opened.as_ref()?.workspace.target(path).ok()?;
-        target.identity(&Limits::default()).ok()?
+    fn identity(&self, path: &str) -> Option<Kept> {
+        let executor = self.opened.as_ref()?;
+        let target = executor.workspace.target(path).ok()?;
+        let found = target.identity(&Limits::default()).ok()??;
+        Some(executor.key.kept(&found))
+    }
+
+    /// Where the content of a new file comes from.
+    fn bytes(&self, content: &Content) -> Source {
+        let key = &self.opened.as_ref().unwrap().key;
+        Source::Bytes {
+            content: key.code(content.digest()),
+        }
     }
 
     fn begin(&mut self, effect: Effect, content: &Content) -> Result<Receipt, ExecuteError> {

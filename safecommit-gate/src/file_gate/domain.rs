@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::facts::{Known, Named, OF_AUTHORITY, Overwrite, of_candidate, suffix};
+use super::facts::{Known, Named, OF_AUTHORITY, Overwrite, REVERSIBLE, of_candidate, suffix};
 use super::proposal::{Asked, FileRequest};
 use crate::domain::{Answer, Candidate, Clarifications, Domain, DomainError, Frame, OfferedProbe};
 use crate::evidence::BeliefRule;
-use crate::execute::{Content, FileAction, Probed, TargetPath};
+use crate::execute::{Content, Deletion, FileAction, Probed, TargetPath};
 use crate::files::{
     FileError, FileProbe, FileQuestion, FileSettings, ProbeOutcome, Proposed, Target, Workspace,
 };
@@ -33,6 +33,8 @@ pub struct FileDomainSettings {
     pub beliefs: BeliefRule,
     /// How grave each action is: delete, overwrite, move, write; finite, at least zero.
     pub severity: [f64; 4],
+    /// What becomes of what is deleted; policies see a permanent deletion as one that is not `reversible`.
+    pub deletion: Deletion,
     /// On whose behalf actions are, as policies see it.
     pub principal: String,
     /// Files and directories that no action may touch: what the gate itself rests on.
@@ -179,12 +181,29 @@ impl<'g> FileDomain<'g> {
                 description = description.reading_each(*fact, of_candidate(&name, fact));
             }
         }
+        if self.settings.deletion.is_permanent_for(action) {
+            let known = of_candidate(&name, REVERSIBLE);
+            description = description.reading_each(REVERSIBLE, known);
+        }
+        // Whether it can be undone depends on the world, and of a permanent deletion it never can. So nothing is certified on
+        // a support that was cut, and every certificate is verified as the settings say.
         Candidate {
+            reversible: false,
             reward: asked.reward,
             severity: self.settings.severity_of(action),
             refused: self.probed[number].is_err().then(|| REFUSED.to_owned()),
             ..Candidate::new(name, description)
         }
+    }
+
+    /// The deletions that nothing undoes, by the names of their candidates.
+    fn permanent(&self) -> Vec<String> {
+        let actions = self.request.actions().enumerate();
+        let permanent =
+            actions.filter(|(_, action)| self.settings.deletion.is_permanent_for(action));
+        permanent
+            .map(|(number, action)| action.candidate_name(number))
+            .collect()
     }
 
     /// The overwrites, by their numbers.
@@ -301,6 +320,7 @@ impl Domain for FileDomain<'_> {
         let known = Known::new(
             &named,
             &overwrites,
+            &self.permanent(),
             &workspace,
             &self.request.evidence,
             &self.settings.beliefs,

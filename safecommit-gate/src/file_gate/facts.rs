@@ -12,6 +12,9 @@ use crate::support::{Belief, BeliefError, Impossible};
 /// Facts that say who may decide about a target rather than what would become of it.
 pub(super) const OF_AUTHORITY: [&str; 3] = ["owner", "protected", "secret"];
 
+/// The fact that says whether what an action takes away can be put back: of its target, but of a permanent deletion its own.
+pub(super) const REVERSIBLE: &str = "reversible";
+
 /// A target, and whether the first action on it expects something there.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
@@ -27,7 +30,7 @@ pub(super) struct Overwrite {
     pub(super) has_base: bool,
 }
 
-/// The facts of some targets and overwrites, with what the evidence says of each.
+/// The facts of some targets and candidates, with what the evidence says of each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub(super) facts: Facts,
@@ -80,16 +83,18 @@ fn hazards(fact: &str) -> &'static [&'static str] {
         "owner" => &["other"],
         "writable_by" => &["others"],
         "tracked" => &["dirty", "untracked"],
-        "reversible" => &["false"],
+        REVERSIBLE => &["false"],
         _ => &["true"],
     }
 }
 
 impl Known {
-    /// What `evidence` says of the targets at `now`; of the overwrites it says nothing.
+    /// What `evidence` says of the targets at `now`; of the overwrites it says nothing, nor of the permanent deletions,
+    /// which are known by the names of their candidates.
     pub(super) fn new(
         targets: &[Named],
         overwrites: &[Overwrite],
+        permanent: &[String],
         workspace: &str,
         evidence: &EvidenceSet,
         rule: &BeliefRule,
@@ -147,6 +152,14 @@ impl Known {
                 known.beliefs.push(Belief::new(&named, alike)?);
                 facts.push(named);
             }
+        }
+        for candidate in permanent {
+            // Of what is gone for good it does not matter whether it could have been moved to the trash.
+            let reversible = Fact::new(of_candidate(candidate, REVERSIBLE), ["false"])?;
+            known
+                .beliefs
+                .push(Belief::new(&reversible, [("false", Terms::NONE)])?);
+            facts.push(reversible);
         }
         known.facts = Facts::new(facts)?;
         for number in 0..targets.len() {

@@ -37,6 +37,7 @@ impl FileGate {
             files: configuration.file_settings(),
             clarifications: configuration.clarifications(),
             beliefs: BeliefRule::with_half_life(configuration.half_life_days())?,
+            deletion: configuration.deletion(),
             severity: ["delete", "overwrite", "move", "write"].map(severity),
             principal: configuration.principal().to_owned(),
             guarded: configuration.guarded_paths().to_vec(),

@@ -161,6 +161,7 @@ impl FileGate {
                 parts.gate.weights(),
                 parts.domain.beliefs.half_life(),
                 parts.gate.policies(),
+                parts.domain.deletion,
             )),
         };
         if let Some(calibration) = &parts.calibration {
@@ -211,13 +212,17 @@ impl FileGate {
         let mut entry = decided.entry(request.decision.clone(), now);
         entry.versions = self.versions.clone();
         entry.group = group;
-        entry.details.extend(details(request, &domain));
+        entry.details.extend(details(request, &proposal, &domain));
         entry.details.extend(remarks(request, &decided));
         let questions = request.clarifications.iter();
         let questions = questions.map(|(asked, _)| (asked.id.clone(), asked.question.clone()));
         let questions = questions.collect();
         let paths = domain.targets().map(|path| path.as_str());
-        let appended = self.log.append_hiding(&entry, used, PATH_DETAILS, paths)?;
+        let asked = request.clarifications.iter();
+        let asked = asked.map(|(asked, _)| asked.id.as_str());
+        let appended = self
+            .log
+            .append_hiding(&entry, used, PATH_DETAILS, paths, asked)?;
         Ok(FileDecision {
             decided,
             proposal,
@@ -303,6 +308,7 @@ impl FileGate {
             principal: self.domain.principal.clone(),
             policy_version: self.versions.policy.clone().unwrap_or_default(),
             calibration_version: self.calibration_version.clone(),
+            deletion: self.domain.deletion,
             evidence: self.key.evidence_digest(&request.evidence),
         };
         Ok(Proposal::new(
@@ -386,6 +392,12 @@ impl FileDecision {
         }
     }
 
+    /// A candidate in words, such as ``delete `run/latest` permanently``; `None` if there is none.
+    #[must_use]
+    pub fn describe(&self, action: usize) -> Option<String> {
+        self.proposal.describe(action)
+    }
+
     /// The question that a person has to answer before the decision can go on, with its name.
     #[must_use]
     pub fn question(&self) -> Option<(&str, &str)> {
@@ -429,16 +441,22 @@ fn remarks(request: &FileRequest, decided: &Decided) -> Vec<(String, String)> {
     remarks
 }
 
-/// The details of a record that hold paths; nothing else in it does.
-pub const PATH_DETAILS: [&str; 4] = ["actions", "targets", "refused", "probes"];
+/// The details of a record that hold paths, or words of the agent in which a path may stand. Nothing else in it does, but for
+/// the names of questions to persons, which are [`RedactedField::Question`](crate::audit::RedactedField::Question).
+pub const PATH_DETAILS: [&str; 6] = ["actions", "targets", "refused", "probes", "tool", "uses"];
 
 /// The circumstances in words.
-fn details(request: &FileRequest, domain: &FileDomain<'_>) -> Vec<(String, String)> {
+fn details(
+    request: &FileRequest,
+    proposal: &Proposal,
+    domain: &FileDomain<'_>,
+) -> Vec<(String, String)> {
     let mut actions = Vec::new();
     let mut refused = Vec::new();
     for (number, action) in request.actions().enumerate() {
         let name = action.candidate_name(number);
-        actions.push(format!("{name}: {action}"));
+        let described = proposal.describe(number).unwrap_or_default();
+        actions.push(format!("{name}: {described}"));
         if let Err(reason) = domain.probed(number) {
             refused.push(format!("{name}: {reason}"));
         }

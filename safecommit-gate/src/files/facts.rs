@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::patterns::{PatternError, Patterns};
 use super::walk::Limits;
+use crate::execute::Deletion;
 use crate::fact::{Fact, FactError, Facts};
 use crate::policy::SafetyPolicies;
 use crate::score::ScoreWeights;
@@ -22,7 +23,7 @@ use crate::score::ScoreWeights;
 /// | `changed_since_memory` | `true`, `false` | whether it was changed, or is gone, since the memory that names it |
 /// | `protected` | `true`, `false` | whether it, or something below, matches the protected patterns |
 /// | `secret` | `true`, `false` | whether it, or something below, matches the secret patterns |
-/// | `reversible` | `true`, `false` | whether a staged move of it can be made, and so be undone |
+/// | `reversible` | `true`, `false` | whether a staged move of it can be made, and so be undone; not asked of a permanent deletion |
 ///
 /// ```
 /// let facts = safecommit_gate::file_facts()?;
@@ -86,16 +87,22 @@ const TRUTH: &[&str] = &["false", "true"];
 
 /// The version of the score of worlds of files: the rule by which evidence is scored, its weights, the half life of evidence
 /// in days, and the policies. These belong to it since they say which worlds make one region, and so what the least
-/// strange world of a region is. `files-1` changes when the same evidence gets another score under the same weights.
+/// strange world of a region is; so does a permanent deletion, which policies see as one that is not reversible. `files-1`
+/// changes when the same evidence gets another score under the same weights.
 pub(crate) fn score_version(
     weights: &ScoreWeights,
     half_life: f64,
     policies: &SafetyPolicies,
+    deletion: Deletion,
 ) -> String {
     let [age, inconsistency, tools, policy] = weights.as_array();
     let policies = policies.version();
+    let deletion = match deletion {
+        Deletion::Trash => "",
+        Deletion::Permanent => " deletion permanent",
+    };
     format!(
-        "files-1 weights {age} {inconsistency} {tools} {policy} half-life {half_life} d policies {policies}"
+        "files-1 weights {age} {inconsistency} {tools} {policy} half-life {half_life} d policies {policies}{deletion}"
     )
 }
 

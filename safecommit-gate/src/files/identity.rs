@@ -122,17 +122,6 @@ impl Identity {
         finished(hash)
     }
 
-    /// Whether it is the other one under another name: all but the time of the last change of the thing itself, which a
-    /// new name changes on most file systems.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn is_renamed(&self, other: &Self) -> bool {
-        let renamed = Self {
-            changed: other.changed,
-            ..self.clone()
-        };
-        renamed == *other
-    }
-
     /// Whether it is the same object as another identity is of, whatever has changed in it: device and inode.
     #[must_use]
     pub fn is_same_object(&self, other: &Self) -> bool {

@@ -127,6 +127,11 @@ fn what_does_not_hold_is_named_with_line_and_field() {
             "[severity]\nwrite = -0.1",
             "4: severity.write: `-0.1` is not in [0, 1]",
         ),
+        (
+            "[deletion]\nmode = 'shred'",
+            "4: deletion.mode: unknown variant `shred`, expected `trash` or `permanent`",
+        ),
+        ("deletion = 'trash'", "3: deletion: it has to be a table"),
         ("[calibration]", "3: calibration.file: it is missing"),
         (
             "[audit]\nhide = ['paths', 'worlds']",

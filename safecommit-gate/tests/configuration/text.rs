@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use safecommit_core::{ProbingProposal, SettingsProposal, VerificationProposal};
 use safecommit_gate::audit::LogKey;
 use safecommit_gate::{
-    FileProbe, FileQuestion, FileSettings, GateConfiguration, Limits, SafetyPolicies, ScoreWeights,
+    Deletion, FileProbe, FileQuestion, FileSettings, GateConfiguration, Limits, SafetyPolicies,
+    ScoreWeights,
 };
 
 use crate::Place;
@@ -20,7 +21,7 @@ fn the_text_says_the_defaults_and_loads() {
     assert_eq!(place.load(&text).unwrap(), least);
     // Every option that has a default stands there as a value, so that none of it was passed over.
     for table in [
-        "score", "support", "control", "files", "limits", "severity", "audit",
+        "score", "support", "control", "files", "limits", "severity", "deletion", "audit",
     ] {
         assert!(text.contains(&format!("\n[{table}]\n")), "{table}");
     }
@@ -66,6 +67,13 @@ fn the_text_says_the_defaults_and_loads() {
         severities,
         [Some(1.0), Some(0.8), Some(0.4), Some(0.2), None]
     );
+    assert_eq!(least.deletion(), Deletion::Trash);
+    let permanent = place.with("[deletion]\nmode = 'permanent'\n").unwrap();
+    assert_eq!(permanent.deletion(), Deletion::Permanent);
+    assert_eq!(
+        permanent.score_version().unwrap(),
+        format!("{} deletion permanent", least.score_version().unwrap())
+    );
     let group = GateConfiguration::severity_group;
     assert_eq!(
         [1.0, 0.7, 0.69, 0.3, 0.29, 0.0].map(group),
@@ -109,6 +117,7 @@ fn every_value_of_the_text_can_be_changed() {
         ("overwrite = 0.8", "overwrite = 1"),
         ("move = 0.4", "move = 1.0"),
         ("write = 0.2\n", "write = 0.0\n"),
+        ("mode = \"trash\"", "mode = \"permanent\""),
         ("paths = []", "paths = ['project/.agent']"),
         ("log = \"audit.db\"", "log = \"l\""),
         ("head = \"audit.head\"", "head = '../elsewhere/h'"),

@@ -11,6 +11,7 @@ mod mounts;
 #[path = "../common/own_mounts.rs"]
 mod own_mounts;
 mod paths;
+mod permanent;
 mod requests;
 mod support;
 mod trash;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use safecommit_conformal::{Score, Threshold};
 use safecommit_core::{Action, Controller, Problem, Settings, Step};
 use safecommit_gate::{
-    Authority, Content, Digest, ExecuteError, Executor, FileAction, Limits, Probed, Proposal,
-    Receipt, ReleaseContext, TargetPath, Workspace,
+    Authority, Content, Deletion, Digest, ExecuteError, Executor, FileAction, Limits, Probed,
+    Proposal, Receipt, ReleaseContext, TargetPath, Workspace,
 };
 use tempfile::TempDir;
 
@@ -140,6 +140,10 @@ pub(crate) fn rename(from: &str, to: &str) -> FileAction {
 
 /// A proposal of these actions, unlike any other made for this executor.
 pub(crate) fn propose(executor: &Executor, actions: Vec<FileAction>) -> Proposal {
+    propose_with(executor, actions, Deletion::Trash)
+}
+
+fn propose_with(executor: &Executor, actions: Vec<FileAction>, deletion: Deletion) -> Proposal {
     let context = ReleaseContext {
         decision: format!("decision-{}", executor.entries().len()),
         tool: "test".to_owned(),
@@ -147,6 +151,7 @@ pub(crate) fn propose(executor: &Executor, actions: Vec<FileAction>) -> Proposal
         principal: "ada".to_owned(),
         policy_version: "1".to_owned(),
         calibration_version: None,
+        deletion,
         evidence: Digest::of_bytes(b"evidence"),
     };
     Proposal::new(context, actions).unwrap()
@@ -180,6 +185,14 @@ pub(crate) fn release(
         action,
         probed,
     )
+}
+
+/// Deletes something for good.
+pub(crate) fn remove(executor: &mut Executor, at: &str) -> Result<Receipt, ExecuteError> {
+    let action = delete(at);
+    let probed = probe(executor, &action);
+    let proposal = propose_with(executor, vec![action], Deletion::Permanent);
+    release(executor, &proposal, &probed)
 }
 
 /// Probes, certifies and executes an action.

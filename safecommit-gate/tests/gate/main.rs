@@ -4,6 +4,7 @@
 
 mod decisions;
 mod overwrites;
+mod permanent;
 mod persons;
 mod simulation;
 mod strata;

@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use safecommit_core::DecisionKind;
 use safecommit_gate::audit::{AuditLog, LogKey};
 use safecommit_gate::{
-    BeliefRule, Clarifications, FileDecision, FileDomainSettings, FileGate, FileGateParts,
-    FileProbe, FileProposal, FileQuestion, FileRequest, FileSettings, Gate, GateCalibration,
-    SafetyPolicies, Workspace,
+    BeliefRule, Clarifications, Deletion, FileDecision, FileDomainSettings, FileGate,
+    FileGateParts, FileProbe, FileProposal, FileQuestion, FileRequest, FileSettings, Gate,
+    GateCalibration, SafetyPolicies, Workspace,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -60,6 +60,7 @@ impl Scene {
             clarifications: Clarifications::default(),
             beliefs: BeliefRule::default(),
             severity: [1.0, 0.8, 0.4, 0.2],
+            deletion: Deletion::Trash,
             principal: "agent".to_owned(),
             guarded: Vec::new(),
         }

@@ -6,7 +6,7 @@ use crate::execute::error::ExecuteError;
 use crate::execute::executor::Executor;
 use crate::execute::interrupt::stopped_at;
 use crate::execute::receipt::{Receipt, Resolution};
-use crate::execute::record::{Effect, Source};
+use crate::execute::record::Effect;
 
 /// What is stopped: an effect, or the undoing of it.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +31,7 @@ fn prepare(across: bool, act: Act) -> Scene {
 
 fn cause(scene: &mut Scene, effect: usize) -> Result<Receipt, ExecuteError> {
     let content = Content::new("new");
-    let new = Source::Bytes {
-        content: content.digest(),
-    };
+    let new = scene.bytes(&content);
     let path = if effect == 1 || effect == 2 {
         "folder/file"
     } else {
@@ -42,7 +40,11 @@ fn cause(scene: &mut Scene, effect: usize) -> Result<Receipt, ExecuteError> {
     .to_owned();
     let old = scene.identity(&path).unwrap();
     let effect = match effect {
-        0 | 1 => Effect::Take { path, old },
+        0 | 1 => Effect::Take {
+            path,
+            old,
+            permanent: false,
+        },
         2 => Effect::Replace { path, old, new },
         3 => Effect::Put {
             path: "folder/made".to_owned(),

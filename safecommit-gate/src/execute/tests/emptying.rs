@@ -16,7 +16,11 @@ fn prepare(across: bool) -> Scene {
     for path in ["folder", "other"] {
         let old = scene.identity(path).unwrap();
         let path = path.to_owned();
-        let take = Effect::Take { path, old };
+        let take = Effect::Take {
+            path,
+            old,
+            permanent: false,
+        };
         scene.executor().begin(None, None, take, None).unwrap();
     }
     scene
@@ -69,6 +73,7 @@ fn a_line_that_empties_what_is_not_settled_is_refused() {
         effect: Box::new(Effect::Take {
             path: "folder".to_owned(),
             old,
+            permanent: false,
         }),
     };
     let journal = &mut scene.executor().journal;

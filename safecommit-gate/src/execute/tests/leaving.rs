@@ -8,12 +8,10 @@ use crate::execute::action::Content;
 use crate::execute::error::ExecuteError;
 use crate::execute::interrupt::interrupted_at;
 use crate::execute::receipt::Resolution;
-use crate::execute::record::{Effect, Source};
+use crate::execute::record::Effect;
 
 fn effect(scene: &Scene, kind: usize, content: &Content) -> Effect {
-    let new = Source::Bytes {
-        content: content.digest(),
-    };
+    let new = scene.bytes(content);
     match kind {
         0 => Effect::Put {
             path: "folder/made".to_owned(),

@@ -11,17 +11,18 @@ use super::Scene;
 use crate::execute::action::Content;
 use crate::execute::error::ExecuteError;
 use crate::execute::interrupt::interrupted_at;
+use crate::execute::kept::Kept;
 use crate::execute::receipt::{Receipt, Resolution};
 use crate::execute::record::{Effect, Source};
-use crate::files::Identity;
 
-fn effect(kind: usize, path: &str, old: Identity, content: &Content) -> Effect {
+fn effect(kind: usize, path: &str, old: Kept, new: Source) -> Effect {
     let path = path.to_owned();
-    let new = Source::Bytes {
-        content: content.digest(),
-    };
     match kind {
-        0 => Effect::Take { path, old },
+        0 => Effect::Take {
+            path,
+            old,
+            permanent: false,
+        },
         1 => Effect::Replace { path, old, new },
         _ => Effect::Move {
             from: path,
@@ -81,7 +82,7 @@ fn of_1000_swaps_between_check_and_act_none_is_followed() {
             }
         }));
         let link = || std::fs::read_link(&at).ok();
-        let effect = effect(kind, target, old, &content);
+        let effect = effect(kind, target, old, scene.bytes(&content));
         let result = scene.begin(effect, &content);
         let cause = match result {
             // What is neither where it was nor where it was to be may have been moved on from either.
@@ -125,9 +126,7 @@ fn what_appears_between_check_and_act_is_not_written_to() {
             1 => symlink(outside.join("made"), &at).unwrap(),
             _ => std::fs::write(&at, "somebody else's").unwrap(),
         }));
-        let new = Source::Bytes {
-            content: content.digest(),
-        };
+        let new = scene.bytes(&content);
         let path = "made".to_owned();
         let cause = rolled_back(scene.begin(Effect::Put { path, new }, &content));
         assert!(
@@ -158,15 +157,13 @@ fn a_directory_that_is_moved_out_of_the_workspace_is_left_alone() {
         }));
         let kind = round % 4;
         let effect = if kind == 3 {
-            let new = Source::Bytes {
-                content: content.digest(),
-            };
+            let new = scene.bytes(&content);
             Effect::Put {
                 path: "folder/made".to_owned(),
                 new,
             }
         } else {
-            effect(kind, "folder/file", old, &content)
+            effect(kind, "folder/file", old, scene.bytes(&content))
         };
         let cause = rolled_back(scene.begin(effect, &content));
         assert!(matches!(&cause, ExecuteError::Changed(_)), "{cause}");
@@ -209,7 +206,7 @@ fn a_link_that_races_with_1000_changes_is_never_followed() {
         } else {
             0
         };
-        let result = scene.begin(effect(kind, "target", old, &content), &content);
+        let result = scene.begin(effect(kind, "target", old, scene.bytes(&content)), &content);
         match result {
             Ok(receipt) => {
                 done += 1;
@@ -278,7 +275,12 @@ fn a_swap_at_any_moment_of_an_overwrite_is_found() {
             }
         };
         let old = scene.identity("folder/file").unwrap();
-        let act = || scene.begin(effect(1, "folder/file", old, &content), &content);
+        let act = || {
+            scene.begin(
+                effect(1, "folder/file", old, scene.bytes(&content)),
+                &content,
+            )
+        };
         let Some(result) = interrupted_at(number, swap, act) else {
             break;
         };
@@ -311,7 +313,7 @@ fn a_copy_that_is_not_faithful_is_not_taken_for_the_thing() {
         };
         let old = scene.identity("folder").unwrap();
         let before = scene.tree();
-        let act = || scene.begin(effect(0, "folder", old, &content), &content);
+        let act = || scene.begin(effect(0, "folder", old, scene.bytes(&content)), &content);
         let Some(result) = interrupted_at(number, spoil, act) else {
             break;
         };
