@@ -2,6 +2,7 @@
 
 mod error;
 mod kind;
+mod spelling;
 mod wire;
 
 use std::path::Path;
@@ -87,13 +88,21 @@ impl GateCalibration {
             file: path.to_owned(),
             error,
         })?;
-        serde_json::from_slice(&text).map_err(|error| match kind::other_kind(&text) {
-            Some(kind) => CalibrationFileError::OtherKind {
+        let read: Self = serde_json::from_slice(&text).map_err(|error| {
+            let file = path.to_owned();
+            match kind::other_kind(&text) {
+                Some(kind) => CalibrationFileError::OtherKind { file, kind },
+                None => CalibrationFileError::form(path, &error),
+            }
+        })?;
+        match spelling::odd(&text, &read) {
+            None => Ok(read),
+            Some(field) => Err(CalibrationFileError::Form {
                 file: path.to_owned(),
-                kind,
-            },
-            None => CalibrationFileError::form(path, &error),
-        })
+                line: 1,
+                problem: format!("{field}: it is not spelled as `safecommit calibrate` spells it"),
+            }),
+        }
     }
 
     /// The version of the score that the thresholds are for.

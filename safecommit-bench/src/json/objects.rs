@@ -169,7 +169,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for FromObjects<V> {
         self.0.visit_map(FromObjects(map))
     }
 
-    /// Only for a visitor that asked for no enum: one that did gets [`Variants`].
+    // Only for a visitor that asked for no enum: `deserialize_enum` has one of its own.
     fn visit_enum<A: EnumAccess<'de>>(self, variant: A) -> Result<V::Value, A::Error> {
         self.0.visit_enum(variant)
     }

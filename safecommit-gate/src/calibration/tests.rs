@@ -170,6 +170,23 @@ fn a_calibration_of_another_kind_is_told_from_a_damaged_one() {
             )
         );
     }
+    // One of a gate whose guarantee has another spelling, which serde would take.
+    let json = serde_json::to_string(&GateCalibration::one("v", marginal()).unwrap()).unwrap();
+    let odd = json.replace("\"marginal\"", "{\"marginal\": null}");
+    assert!(serde_json::from_str::<GateCalibration>(&odd).is_ok());
+    std::fs::write(&path, odd).unwrap();
+    let error = GateCalibration::read(&path).unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "calibration.json:1: calibrations.one.guarantee: it is not spelled as `safecommit calibrate` spells it"
+        ),
+        "{error}"
+    );
+    // A number is the same with another spelling.
+    let threshold = "\"threshold\":0.9";
+    assert!(json.contains(threshold), "{json}");
+    std::fs::write(&path, json.replace(threshold, "\"threshold\":9.0e-1")).unwrap();
+    assert!(GateCalibration::read(&path).is_ok());
     // What is no calibration at all is said to have the wrong fields.
     std::fs::write(&path, "{\"decision\": \"d-1\"}").unwrap();
     let error = GateCalibration::read(&path).unwrap_err().to_string();

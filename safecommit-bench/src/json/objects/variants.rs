@@ -1,6 +1,7 @@
 //! Variants of enums: one without contents is a text, any other an object with its name as the only key.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, IntoDeserializer as _, MapAccess,
@@ -24,11 +25,60 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Variants<V> {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<V::Value, E> {
-        self.visitor.visit_enum(name.into_deserializer())
+        let error = PhantomData;
+        self.visitor.visit_enum(Alone { name, error })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
         self.visitor.visit_enum(Named(map))
+    }
+}
+
+/// The name of a variant without contents.
+struct Alone<'n, E> {
+    name: &'n str,
+    error: PhantomData<E>,
+}
+
+impl<'de, E: Error> EnumAccess<'de> for Alone<'_, E> {
+    type Error = E;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), E> {
+        Ok((seed.deserialize(self.name.into_deserializer())?, self))
+    }
+}
+
+impl<E: Error> Alone<'_, E> {
+    fn lacks_contents<T>(self) -> Result<T, E> {
+        let name = self.name;
+        Err(E::custom(format_args!(
+            "`{name}` has contents: it is written as an object, {{\"{name}\": ...}}"
+        )))
+    }
+}
+
+impl<'de, E: Error> VariantAccess<'de> for Alone<'_, E> {
+    type Error = E;
+
+    fn unit_variant(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, _: S) -> Result<S::Value, E> {
+        self.lacks_contents()
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, E> {
+        self.lacks_contents()
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, E> {
+        self.lacks_contents()
     }
 }
 
@@ -164,7 +214,10 @@ mod tests {
             assert!(error.starts_with(expect), "{text}: {error}");
         }
         for (text, expect) in [
-            (r#""within""#, "invalid type: unit variant"),
+            (
+                r#""within""#,
+                "`within` has contents: it is written as an object, {\"within\": ...}",
+            ),
             (r#""twice""#, "unknown variant `twice`"),
             (r#"{"twice": 1}"#, "unknown variant `twice`"),
             ("{}", "invalid length 0, expected the name of a variant"),
