@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use safecommit_core::{Case, Certificate, Decision, DecisionRecord, Fault, Workspace};
 
+use super::Probing;
 use crate::audit::{Durations, Entry, Governing, ReportedFault};
+use crate::domain::SideEffect;
 
 /// A decision: the request that tells what was found, the record that answers it, and for a commit the certificate.
 #[derive(Debug)]
@@ -15,6 +17,7 @@ pub struct Decided {
     fault: Option<ReportedFault>,
     error: Option<String>,
     failed: Vec<(String, String)>,
+    probing: Probing,
 }
 
 /// How the last word was reached.
@@ -32,6 +35,7 @@ impl Decided {
         fault: Option<ReportedFault>,
         error: Option<String>,
         failed: Vec<(String, String)>,
+        probing: Probing,
     ) -> Self {
         let (record, certificate) = match outcome {
             Outcome::Decision(decision) => decision.into_parts(),
@@ -45,6 +49,7 @@ impl Decided {
             fault,
             error,
             failed,
+            probing,
         }
     }
 
@@ -72,6 +77,12 @@ impl Decided {
         &self.failed
     }
 
+    /// The probes that would have helped and were not offered, with what they may do, which is more than the gate allows.
+    #[must_use]
+    pub fn withheld_probes(&self) -> &[(String, SideEffect)] {
+        &self.probing.withheld
+    }
+
     /// How long its parts took.
     #[must_use]
     pub fn durations(&self) -> Durations {
@@ -96,6 +107,22 @@ impl Decided {
                 .map(|(probe, reason)| format!("{probe}: {reason}"))
                 .collect();
             entry.details.insert("probes".to_owned(), failed.join("; "));
+        }
+        // Where persons were not needed, their probes are not in the request.
+        let requested = self.case.request().probes.iter();
+        entry.side_effects = requested
+            .filter_map(|probe| {
+                let of_probe = self.probing.side_effects.get_key_value(&probe.id)?;
+                Some((of_probe.0.clone(), *of_probe.1))
+            })
+            .collect();
+        if let (Some(allowed), false) = (self.probing.allowed, self.probing.withheld.is_empty()) {
+            let withheld = self.probing.withheld.iter();
+            let withheld: Vec<String> = withheld
+                .map(|(probe, side_effect)| format!("{probe}: {}", side_effect.name()))
+                .collect();
+            let said = format!("{} (allowed: {})", withheld.join("; "), allowed.name());
+            entry.details.insert("probes_not_offered".to_owned(), said);
         }
         entry
     }

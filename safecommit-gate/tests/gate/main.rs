@@ -6,5 +6,7 @@ mod decisions;
 mod overwrites;
 mod permanent;
 mod persons;
+mod side_effects;
 mod simulation;
 mod support;
+mod time;
