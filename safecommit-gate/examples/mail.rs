@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use safecommit_gate::audit::UsedCalibration;
 use safecommit_gate::{
     ActionDescription, Answer, Asked, Belief, Candidate, Domain, DomainError, Fact, Facts, Frame,
-    Gate, OfferedProbe, PolicyText, SafetyPolicies, Terms,
+    Gate, OfferedProbe, PolicyText, SafetyPolicies, SideEffect, Terms,
 };
 
 const SCHEMA: PolicyText<'_> = PolicyText {
@@ -56,8 +56,8 @@ impl Domain for Mail {
                 candidate("send-without", "send_without_attachment", 1.0),
             ],
             probes: vec![
-                OfferedProbe::new("directory", ["recipient"]),
-                OfferedProbe::new("scanner", ["attachment"]),
+                OfferedProbe::new("directory", SideEffect::AsksSystem, ["recipient"]),
+                OfferedProbe::new("scanner", SideEffect::RunsProgram, ["attachment"]),
             ],
             ..Frame::default()
         })

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{LogKey, RedactedField, Redaction};
 use crate::calibration::{CalibrationFileError, GateCalibration};
-use crate::domain::Clarifications;
+use crate::domain::{Clarifications, SideEffect};
 use crate::execute::Deletion;
 use crate::files::{FileProbe, FileQuestion, FileSettings, Limits, Patterns, score_version};
 use crate::policy::{FILE_POLICIES, FILE_SCHEMA, PolicyText, SafetyPolicies};
@@ -58,6 +58,7 @@ pub struct GateConfiguration {
     half_life_days: f64,
     max_worlds: usize,
     settings: SettingsProposal,
+    max_side_effect: SideEffect,
     /// One for each question, in the order of [`FileQuestion::ALL`].
     probes: Vec<FileProbe>,
     clarifications: Clarifications,
@@ -269,6 +270,12 @@ impl GateConfiguration {
     #[must_use]
     pub fn settings(&self) -> SettingsProposal {
         self.settings.clone()
+    }
+
+    /// What a probe may do at most that is made without a person.
+    #[must_use]
+    pub fn max_side_effect(&self) -> SideEffect {
+        self.max_side_effect
     }
 
     /// The probe that asks a question, with its cost, timeout and error rate.

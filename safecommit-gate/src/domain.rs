@@ -1,6 +1,7 @@
 //! What a kind of actions brings to the gate: facts, beliefs, candidates and probes.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::fact::Facts;
 use crate::policy::ActionDescription;
@@ -16,7 +17,7 @@ use crate::support::{Belief, Impossible};
 /// use safecommit_gate::audit::UsedCalibration;
 /// use safecommit_gate::{
 ///     ActionDescription, Answer, Asked, Belief, Candidate, Domain, DomainError, Fact, Facts, Frame, Gate, OfferedProbe,
-///     PolicyText, SafetyPolicies, Terms,
+///     PolicyText, SafetyPolicies, SideEffect, Terms,
 /// };
 /// use safecommit_core::DecisionKind;
 ///
@@ -36,7 +37,7 @@ use crate::support::{Belief, Impossible};
 ///             beliefs: vec![belief.map_err(DomainError::new)?],
 ///             facts: Facts::new([recipient]).map_err(DomainError::new)?,
 ///             candidates: vec![Candidate::new("send-1", ActionDescription::new("send", "agent", "note"))],
-///             probes: vec![OfferedProbe::new("directory", ["recipient"])],
+///             probes: vec![OfferedProbe::new("directory", SideEffect::AsksSystem, ["recipient"])],
 ///             ..Frame::default()
 ///         })
 ///     }
@@ -111,6 +112,27 @@ pub struct Candidate {
     pub refused: Option<String>,
 }
 
+/// What making a probe may do, from the least to the most. A gate makes none without a person that may do more than
+/// [it allows](crate::Gate::with_max_side_effect).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SideEffect {
+    /// Reads what the system says about names.
+    ReadsNames,
+    /// Reads the content of files, which may change their time of access.
+    ReadsContent,
+    /// Runs a program that only reads.
+    RunsProgram,
+    /// Asks another system, which learns what is looked for and may keep it, such as a directory behind a network.
+    AsksSystem,
+    /// Asks a person, who learns what is planned and whose time it takes.
+    AsksPerson,
+    /// Changes something.
+    Changes,
+}
+
 /// A probe that may be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedProbe {
@@ -120,6 +142,8 @@ pub struct OfferedProbe {
     pub cost: f64,
     /// The probability that its answer is wrong, in [0, 1]. It joins the bound of the decision.
     pub error_rate: f64,
+    /// What making it may do.
+    pub side_effect: SideEffect,
     /// The names of the facts whose values an answer reveals.
     pub reveals: Vec<String>,
     /// Whether it may be repeated later with a new answer.
@@ -186,17 +210,35 @@ impl Candidate {
     }
 }
 
+impl SideEffect {
+    /// The name, as records have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReadsNames => "reads_names",
+            Self::ReadsContent => "reads_content",
+            Self::RunsProgram => "runs_program",
+            Self::AsksSystem => "asks_system",
+            Self::AsksPerson => "asks_person",
+            Self::Changes => "changes",
+        }
+    }
+}
+
 impl OfferedProbe {
-    /// A probe of cost 1 whose answers are right.
+    /// A probe of cost 1 whose answers are right. What making it may do has to be said: nothing is harmless unless somebody
+    /// says so.
     #[must_use]
     pub fn new<F: Into<String>>(
         id: impl Into<String>,
+        side_effect: SideEffect,
         reveals: impl IntoIterator<Item = F>,
     ) -> Self {
         Self {
             id: id.into(),
             cost: 1.0,
             error_rate: 0.0,
+            side_effect,
             reveals: reveals.into_iter().map(Into::into).collect(),
             repeatable_later: false,
             question: None,

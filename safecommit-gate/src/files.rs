@@ -25,7 +25,7 @@ pub use identity::Identity;
 pub use patterns::{PatternError, Patterns};
 #[cfg(target_os = "linux")]
 pub(crate) use probe::Proposed;
-pub use probe::{FileProbe, FileProbeError, FileQuestion, ProbeOutcome, SideEffect};
+pub use probe::{FileProbe, FileProbeError, FileQuestion, ProbeOutcome};
 pub use resolve::Location;
 #[doc(no_inline)]
 pub use safecommit_conformal::{Digest, DigestError};

@@ -4,6 +4,7 @@ mod decided;
 mod pose;
 mod run;
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -14,7 +15,7 @@ use safecommit_core::{
 };
 
 use crate::audit::{Durations, ReportedFault, UsedCalibration};
-use crate::domain::{Domain, DomainError, Frame};
+use crate::domain::{Domain, DomainError, Frame, SideEffect};
 use crate::policy::{BindError, SafetyMap, SafetyPolicies};
 use crate::score::ScoreWeights;
 use crate::support::{Regions, SupportError};
@@ -35,6 +36,7 @@ pub struct Gate {
     policies: SafetyPolicies,
     weights: ScoreWeights,
     max_worlds: usize,
+    max_side_effect: SideEffect,
     settings: SettingsProposal,
 }
 
@@ -49,6 +51,8 @@ pub struct Asked {
     pub authority_missing: bool,
     /// Evidence is under way: a fallback is then to defer, unless nothing is safe in any plausible world.
     pub fresh_evidence_expected: bool,
+    /// When the time of the decision began to run, if that was before the gate was asked.
+    pub begun: Option<Instant>,
     /// The probability that the true world is not among the proposed ones, if known, in [0, 1].
     pub beta: Option<f64>,
 }
@@ -97,12 +101,25 @@ struct Pose {
     judged: usize,
     /// The candidates that policies could judge and that were left out for others.
     left_out: Vec<usize>,
+    probing: Probing,
     error: Option<Fallen>,
+}
+
+/// What the probes of a decision may do.
+#[derive(Debug, Default)]
+struct Probing {
+    /// Of those that may be made, by their names.
+    side_effects: BTreeMap<String, SideEffect>,
+    /// Those that would help and may do too much.
+    withheld: Vec<(String, SideEffect)>,
+    /// How much they may do.
+    allowed: Option<SideEffect>,
 }
 
 impl Gate {
     /// A gate with weights that are equal, at most 1,024 worlds a decision, probes chosen by what they tell
-    /// about what is safe, per cost, and certificates of irreversible actions verified against every proposed world.
+    /// about what is safe, per cost, and certificates of irreversible actions verified against every proposed world. It makes
+    /// no probe that changes something, and asks persons nothing but questions.
     ///
     /// Where some world allows none of the candidates, the expected certificate shrinkage of every probe is zero
     /// (Eq. 12); information about the safety signature is not so blind.
@@ -112,6 +129,7 @@ impl Gate {
             policies,
             weights: ScoreWeights::EQUAL,
             max_worlds: MAX_WORLDS,
+            max_side_effect: SideEffect::AsksSystem,
             settings: SettingsProposal {
                 verification: Some(VerificationProposal::WholeSupport { price: 0.0 }),
                 probing: Some(safecommit_core::ProbingProposal::SafetyInformation),
@@ -133,6 +151,16 @@ impl Gate {
         Self { max_worlds, ..self }
     }
 
+    /// The same with probes that may do at most this. Others are not made, and the record says which; a question to a
+    /// person, which a person answers, is never too much.
+    #[must_use]
+    pub fn with_max_side_effect(self, max_side_effect: SideEffect) -> Self {
+        Self {
+            max_side_effect,
+            ..self
+        }
+    }
+
     /// The same with these settings of the controller. A step of its time budget is a millisecond here.
     #[must_use]
     pub fn with_settings(self, settings: SettingsProposal) -> Self {
@@ -143,6 +171,12 @@ impl Gate {
     #[must_use]
     pub fn weights(&self) -> &ScoreWeights {
         &self.weights
+    }
+
+    /// How long a decision may go on before no probe is begun any more; `None` if that is not bounded.
+    #[must_use]
+    pub fn time_budget(&self) -> Option<Duration> {
+        self.settings.max_steps.map(Duration::from_millis)
     }
 
     /// The policies.
@@ -169,7 +203,7 @@ impl Gate {
         calibration: UsedCalibration<'_>,
         now: Timestamp,
     ) -> Result<Decided, GateError> {
-        let begun = Instant::now();
+        let begun = asked.begun.unwrap_or_else(Instant::now);
         let (request, pose) = self.pose(domain, asked, now)?;
         let proposing = micros(begun.elapsed());
         let governing = calibration.governing(&request);
@@ -189,24 +223,26 @@ impl Gate {
         };
         let (probing, failed) = (micros(run.probing), run.failed);
         let fault = pose.error.as_ref().map(|_| ReportedFault::Policy);
-        let decision = match decision {
-            Some(decision) => decided::Outcome::Decision(decision),
-            None => decided::Outcome::Record(fall_back(&case, &governing, fault)),
+        let (record, certificate) = match decision {
+            Some(decision) => decision.into_parts(),
+            None => (fall_back(&case, &governing, fault), None),
         };
         let durations = Durations {
             proposing,
             deciding: micros(begun.elapsed()).saturating_sub(proposing + probing),
             probing,
         };
-        Ok(Decided::new(
+        Ok(Decided {
             case,
-            decision,
+            record,
+            certificate,
             durations,
             fault,
-            pose.error.map(|error| error.to_string()),
+            error: pose.error.map(|error| error.to_string()),
             failed,
-            pose.left_out,
-        ))
+            left_out: pose.left_out,
+            probing: pose.probing,
+        })
     }
 
     /// Makes probes and decides; only where no probe is left that helps are persons asked.
@@ -277,8 +313,22 @@ impl Gate {
                 probe: probe.id.clone(),
                 outcomes,
             })?;
-            probes.extend(posed);
+            match posed {
+                // A person is there to say no to what would do too much.
+                Some(_) if probe.question.is_none() && probe.side_effect > self.max_side_effect => {
+                    pose.probing
+                        .withheld
+                        .push((probe.id.clone(), probe.side_effect));
+                }
+                Some(posed) => {
+                    let of_probe = (probe.id.clone(), probe.side_effect);
+                    pose.probing.side_effects.extend([of_probe]);
+                    probes.push(posed);
+                }
+                None => {}
+            }
         }
+        pose.probing.allowed = Some(self.max_side_effect);
         request.worlds = pose::worlds(frame, &judged, &regions);
         for (posed, proposal) in probes {
             pose.probes.push(posed);

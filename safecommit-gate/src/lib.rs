@@ -26,7 +26,9 @@ mod support;
 pub use calibration::{CalibrationFileError, GateCalibration, GateCalibrationError};
 #[cfg(unix)]
 pub use config::{ConfigurationError, ConfigurationProblem, GateConfiguration, Hidden};
-pub use domain::{Answer, Candidate, Clarifications, Domain, DomainError, Frame, OfferedProbe};
+pub use domain::{
+    Answer, Candidate, Clarifications, Domain, DomainError, Frame, OfferedProbe, SideEffect,
+};
 pub use evidence::{
     About, Alternative, BeliefRule, ClaimedValues, DerivationError, EvidenceFileError,
     EvidenceLineProblem, EvidenceReader, EvidenceRecord, EvidenceSet, EvidenceStore,

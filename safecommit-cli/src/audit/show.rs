@@ -153,6 +153,12 @@ fn whole(record: &AuditRecord) -> String {
             text += &format!("  {}: {}\n", one_line(name), one_line(value));
         }
     }
+    if !entry.side_effects.is_empty() {
+        text += "what each probe may do:\n";
+        for (probe, side_effect) in &entry.side_effects {
+            text += &format!("  `{}`: {}\n", one_line(probe), side_effect.name());
+        }
+    }
     let mut line = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             text += &format!("{name}: {}\n", one_line(&value));

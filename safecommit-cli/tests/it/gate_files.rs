@@ -79,6 +79,16 @@ fn an_effect_is_decided_recorded_done_and_undone() {
         "{shown}"
     );
     assert!(
+        shown.contains("what each probe may do:\n") && shown.contains("`status`: reads_names"),
+        "{shown}"
+    );
+    let record = gate.run("audit show d-1 --format json").prints(0);
+    let record: Value = serde_json::from_str(&record).unwrap();
+    assert_eq!(
+        record["entry"]["side_effects"]["status"],
+        json!("reads_names")
+    );
+    assert!(
         gate.run("restore --list")
             .prints(0)
             .contains("`run/latest`")

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::chain::ChainHash;
 use super::error::AuditError;
 use super::redact::RedactedField;
+use crate::domain::SideEffect;
 
 const FORMAT: u32 = 1;
 
@@ -49,6 +50,9 @@ pub struct Entry {
     pub details: BTreeMap<String, String>,
     /// What went wrong in words, if anything did.
     pub error: Option<String>,
+    /// What making each probe of the request may do, by their names, as far as that is known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub side_effects: BTreeMap<String, SideEffect>,
 }
 
 /// What a decision was taken with.
@@ -165,6 +169,7 @@ impl Entry {
             record,
             details: BTreeMap::new(),
             error: None,
+            side_effects: BTreeMap::new(),
         }
     }
 }

@@ -156,6 +156,10 @@ impl Redaction {
         for (name, value) in &mut redacted.details {
             *value = self.free(&values, &RedactedField::Detail(name.clone()), value);
         }
+        let side_effects = entry.side_effects.iter();
+        redacted.side_effects = side_effects
+            .map(|(probe, side_effect)| (self.name_of_probe(probe), *side_effect))
+            .collect();
         let error = entry.error.as_deref();
         redacted.error = error.map(|text| self.free(&values, &RedactedField::Error, text));
         let again = reproduce::reproduce(&redacted, calibration).map_err(refuse)?;

@@ -10,9 +10,9 @@ use safecommit_core::{ProbingProposal, SettingsProposal, VerificationProposal};
 use super::document::Document;
 use super::error::{ConfigurationError, ConfigurationProblem as Problem};
 use super::place::Way;
-use super::raw::{self, Raw, Verification};
+use super::raw::{self, MaxSideEffect, Raw, Verification};
 use super::{GateConfiguration, NamedFile, Severities};
-use crate::domain::Clarifications;
+use crate::domain::{Clarifications, SideEffect};
 use crate::evidence::BeliefRule;
 use crate::files::{FileProbe, FileQuestion, Limits, PROTECTED, Patterns, SECRET};
 use crate::gate::MAX_WORLDS;
@@ -167,6 +167,11 @@ impl Check<'_> {
             )?,
             max_worlds: self.max_worlds(raw.support.max_worlds)?,
             settings: self.settings(&raw.budget, &raw.control)?,
+            max_side_effect: match raw.budget.max_side_effect {
+                Some(MaxSideEffect::ReadsNames) => SideEffect::ReadsNames,
+                Some(MaxSideEffect::ReadsContent) => SideEffect::ReadsContent,
+                Some(MaxSideEffect::RunsProgram) | None => SideEffect::RunsProgram,
+            },
             probes: self.probes(&raw.probes)?,
             clarifications: self.clarifications(&raw.clarifications)?,
             owner: (raw.files.owner).unwrap_or_else(|| rustix::process::geteuid().as_raw()),

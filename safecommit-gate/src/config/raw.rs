@@ -104,6 +104,16 @@ pub(super) struct Budget {
     pub(super) max_probes: Option<u32>,
     pub(super) max_cost: Option<f64>,
     pub(super) max_milliseconds: Option<u64>,
+    pub(super) max_side_effect: Option<MaxSideEffect>,
+}
+
+/// What probes of files may do.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum MaxSideEffect {
+    ReadsNames,
+    ReadsContent,
+    RunsProgram,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -55,11 +55,16 @@ half_life_days = {half_life}
 # there is only one, it is not safe.
 max_worlds = {MAX_WORLDS}
 
-# What one decision may spend on probes. What is left out has no limit, but the time always has one.
+# What one decision may spend on probes. What is left out has no limit, but the time always has one; what is at the targets
+# is found out in that time too.
 [budget]
 # max_probes = 16
 # max_cost = 100.0
 max_milliseconds = {MAX_MILLISECONDS}
+# What a probe may do that is made without a person: "reads_names" only looks at what the system says about names,
+# "reads_content" reads files too (copies, staged_diff), "runs_program" also starts git (repository). One that may do more is
+# not made, and the audit log says so. The content of targets is read in any case, so that nothing else is acted on.
+max_side_effect = "runs_program"
 
 [control]
 # How much more a plausible explanation counts than a strange one, above 0; smaller is more.

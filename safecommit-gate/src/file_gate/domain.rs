@@ -1,12 +1,15 @@
 //! Actions on files as a domain of the gate.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use jiff::Timestamp;
 
 use super::facts::{Known, Named, OF_AUTHORITY, Overwrite, REVERSIBLE, of_candidate, suffix};
 use super::proposal::{Asked, FileRequest};
-use crate::domain::{Answer, Candidate, Clarifications, Domain, DomainError, Frame, OfferedProbe};
+use crate::domain::{
+    Answer, Candidate, Clarifications, Domain, DomainError, Frame, OfferedProbe, SideEffect,
+};
 use crate::evidence::BeliefRule;
 use crate::execute::{Content, Deletion, FileAction, Probed, TargetPath};
 use crate::files::{
@@ -19,6 +22,9 @@ pub(super) const FAMILY: &str = "file";
 
 /// What is said of a candidate that cannot be carried out; why stands in the details.
 const REFUSED: &str = "it cannot be carried out";
+
+/// What is said of a candidate if the time of the decision is up before it is known what it is about.
+const OUT_OF_TIME: &str = "the time of the decision was up before it was known what is there";
 
 /// What the domain of files needs to know of the gate.
 #[derive(Clone, Debug)]
@@ -98,6 +104,18 @@ impl<'g> FileDomain<'g> {
         settings: &'g FileDomainSettings,
         request: &'g FileRequest,
     ) -> Self {
+        Self::until(workspace, settings, request, None)
+    }
+
+    /// The same until the time of the decision is up. Of which candidate it is not known by then what it is about, that one
+    /// cannot be carried out: what probes find later would be about nothing that is known.
+    #[must_use]
+    pub fn until(
+        workspace: &'g Workspace,
+        settings: &'g FileDomainSettings,
+        request: &'g FileRequest,
+        until: Option<Instant>,
+    ) -> Self {
         let mut paths: Vec<TargetPath> = Vec::new();
         for action in request.actions() {
             for path in action.paths() {
@@ -127,8 +145,16 @@ impl<'g> FileDomain<'g> {
                 FileAction::Move { to, .. } => Some(opened(to)?),
                 _ => None,
             };
-            let probed = action.probe_at(opened(action.path())?, to, &settings.files.limits);
-            probed.map_err(|error| error.to_string())
+            let mut limits = settings.files.limits;
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            limits.time = left.map_or(limits.time, |left| left.min(limits.time));
+            let probed = action.probe_at(opened(action.path())?, to, &limits);
+            probed.map_err(|error| match error {
+                FileError::TimedOut(_) if until.is_some_and(|until| Instant::now() >= until) => {
+                    OUT_OF_TIME.to_owned()
+                }
+                error => error.to_string(),
+            })
         });
         let probed = probed.collect();
         Self {
@@ -273,6 +299,7 @@ impl<'g> FileDomain<'g> {
                 question: Some(clarification.question.clone()),
                 ..OfferedProbe::new(
                     clarification.id.clone(),
+                    SideEffect::AsksPerson,
                     clarification
                         .reveals
                         .iter()
@@ -391,11 +418,12 @@ impl Domain for FileDomain<'_> {
 
 /// A probe under this id, with names of its facts.
 fn offer(probe: &FileProbe, id: String, name: impl Fn(&str) -> String) -> OfferedProbe {
-    let facts = probe.question().facts().iter();
+    let question = probe.question();
+    let facts = question.facts().iter();
     OfferedProbe {
         cost: probe.cost(),
         error_rate: probe.error_rate(),
-        ..OfferedProbe::new(id, facts.map(|fact| name(fact)))
+        ..OfferedProbe::new(id, question.side_effect(), facts.map(|fact| name(fact)))
     }
 }
 

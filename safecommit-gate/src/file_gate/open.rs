@@ -28,6 +28,7 @@ impl FileGate {
         let gate = Gate::new(configuration.policies()?)
             .with_weights(*configuration.weights())
             .with_max_worlds(configuration.max_worlds())
+            .with_max_side_effect(configuration.max_side_effect())
             .with_settings(configuration.settings());
         let severity = |action| configuration.severity(action).unwrap_or(1.0);
         let domain = FileDomainSettings {

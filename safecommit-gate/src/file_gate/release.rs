@@ -1,6 +1,7 @@
 //! Decides, records, releases.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use jiff::Timestamp;
 use safecommit_conformal::Stratum;
@@ -193,14 +194,19 @@ impl FileGate {
         request: &FileRequest,
         now: Timestamp,
     ) -> Result<FileDecision, FileGateError> {
+        // What a candidate is about may be a large tree, and finding that out is part of the decision.
+        let begun = Instant::now();
+        let time = self.gate.time_budget();
+        let until = time.and_then(|time| begun.checked_add(time));
         let group = self.group(request);
         let proposal = self.proposal(request)?;
-        let mut domain = FileDomain::new(&self.workspace, &self.domain, request);
+        let mut domain = FileDomain::until(&self.workspace, &self.domain, request, until);
         let asked = Asked {
             id: proposal.request_id(),
             stratum: self.stratum(request, &group),
             authority_missing: request.authority_missing,
             fresh_evidence_expected: request.fresh_evidence_expected,
+            begun: Some(begun),
             ..Asked::default()
         };
         let used = used(self.calibration.as_ref());

@@ -11,6 +11,7 @@ use super::facts::{BASE, DISCARDS, FileSettings};
 use super::handle::{Target, Workspace};
 use super::tree::{self, Found};
 use super::{age, git, staged};
+use crate::domain::SideEffect;
 use crate::fact::{Assignment, Facts};
 
 /// What a probe of a file asks. Each reveals its facts to the last one, or fails.
@@ -37,18 +38,6 @@ pub enum FileQuestion {
     /// Whether new content keeps what is there, and was made from it: `discards`, `base`. It is asked of an overwrite, not
     /// of a target alone ([`FileProbe::make_for_overwrite`]).
     StagedDiff,
-}
-
-/// What making a probe may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum SideEffect {
-    /// Reads what the system says about names.
-    ReadsNames,
-    /// Reads the content of files, which may change their time of access.
-    ReadsContent,
-    /// Runs a program that only reads.
-    RunsProgram,
 }
 
 /// A probe of a file: a question with its cost, timeout and error rate.

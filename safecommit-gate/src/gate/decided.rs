@@ -1,60 +1,31 @@
 //! A decision of the gate, with everything that explains and releases it.
 
 use jiff::Timestamp;
-use safecommit_core::{Case, Certificate, Decision, DecisionRecord, Fault, Workspace};
+use safecommit_core::{Case, Certificate, DecisionRecord, Fault, Workspace};
 
+use super::Probing;
 use crate::audit::{Durations, Entry, Governing, ReportedFault};
+use crate::domain::SideEffect;
 
 /// A decision: the request that tells what was found, the record that answers it, and for a commit the certificate.
 #[derive(Debug)]
 pub struct Decided {
-    case: Case,
-    record: DecisionRecord,
-    certificate: Option<Certificate>,
-    durations: Durations,
-    fault: Option<ReportedFault>,
-    error: Option<String>,
-    failed: Vec<(String, String)>,
-    left_out: Vec<usize>,
+    pub(super) case: Case,
+    pub(super) record: DecisionRecord,
+    pub(super) certificate: Option<Certificate>,
+    pub(super) durations: Durations,
+    pub(super) fault: Option<ReportedFault>,
+    pub(super) error: Option<String>,
+    pub(super) failed: Vec<(String, String)>,
+    pub(super) left_out: Vec<usize>,
+    pub(super) probing: Probing,
 }
 
 /// Why a candidate is safe in no world although nothing speaks against it.
 pub(crate) const LEFT_OUT_FOR_OTHERS: &str =
     "with better ones there are too many worlds to look at it: it has to be proposed by itself";
 
-/// How the last word was reached.
-pub(super) enum Outcome {
-    Decision(Decision),
-    /// A fallback on an error, which has no certificate.
-    Record(DecisionRecord),
-}
-
 impl Decided {
-    pub(super) fn new(
-        case: Case,
-        outcome: Outcome,
-        durations: Durations,
-        fault: Option<ReportedFault>,
-        error: Option<String>,
-        failed: Vec<(String, String)>,
-        left_out: Vec<usize>,
-    ) -> Self {
-        let (record, certificate) = match outcome {
-            Outcome::Decision(decision) => decision.into_parts(),
-            Outcome::Record(record) => (record, None),
-        };
-        Self {
-            case,
-            record,
-            certificate,
-            durations,
-            fault,
-            error,
-            failed,
-            left_out,
-        }
-    }
-
     /// What was decided and why.
     #[must_use]
     pub fn record(&self) -> &DecisionRecord {
@@ -84,6 +55,12 @@ impl Decided {
     #[must_use]
     pub fn left_out(&self) -> &[usize] {
         &self.left_out
+    }
+
+    /// The probes that would have helped and were not offered, with what they may do, which is more than the gate allows.
+    #[must_use]
+    pub fn withheld_probes(&self) -> &[(String, SideEffect)] {
+        &self.probing.withheld
     }
 
     /// How long its parts took.
@@ -117,6 +94,22 @@ impl Decided {
             let names: Vec<&str> = names.collect();
             let left_out = format!("{}: {LEFT_OUT_FOR_OTHERS}", names.join(", "));
             entry.details.insert("left_out".to_owned(), left_out);
+        }
+        // Where persons were not needed, their probes are not in the request.
+        let requested = self.case.request().probes.iter();
+        entry.side_effects = requested
+            .filter_map(|probe| {
+                let of_probe = self.probing.side_effects.get_key_value(&probe.id)?;
+                Some((of_probe.0.clone(), *of_probe.1))
+            })
+            .collect();
+        if let (Some(allowed), false) = (self.probing.allowed, self.probing.withheld.is_empty()) {
+            let withheld = self.probing.withheld.iter();
+            let withheld: Vec<String> = withheld
+                .map(|(probe, side_effect)| format!("{probe}: {}", side_effect.name()))
+                .collect();
+            let said = format!("{} (allowed: {})", withheld.join("; "), allowed.name());
+            entry.details.insert("probes_not_offered".to_owned(), said);
         }
         entry
     }

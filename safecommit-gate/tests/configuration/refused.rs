@@ -128,6 +128,10 @@ fn what_does_not_hold_is_named_with_line_and_field() {
             "4: severity.write: `-0.1` is not in [0, 1]",
         ),
         (
+            "[budget]\nmax_side_effect = 'changes'",
+            "4: budget.max_side_effect: unknown variant `changes`, expected one of `reads_names`",
+        ),
+        (
             "[deletion]\nmode = 'shred'",
             "4: deletion.mode: unknown variant `shred`, expected `trash` or `permanent`",
         ),

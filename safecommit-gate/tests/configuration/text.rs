@@ -8,7 +8,7 @@ use safecommit_core::{ProbingProposal, SettingsProposal, VerificationProposal};
 use safecommit_gate::audit::LogKey;
 use safecommit_gate::{
     Deletion, FileProbe, FileQuestion, FileSettings, GateConfiguration, Limits, SafetyPolicies,
-    ScoreWeights,
+    ScoreWeights, SideEffect,
 };
 
 use crate::Place;
@@ -67,6 +67,7 @@ fn the_text_says_the_defaults_and_loads() {
         severities,
         [Some(1.0), Some(0.8), Some(0.4), Some(0.2), None]
     );
+    assert_eq!(least.max_side_effect(), SideEffect::RunsProgram);
     assert_eq!(least.deletion(), Deletion::Trash);
     let permanent = place.with("[deletion]\nmode = 'permanent'\n").unwrap();
     assert_eq!(permanent.deletion(), Deletion::Permanent);
@@ -102,6 +103,10 @@ fn every_value_of_the_text_can_be_changed() {
         ("# max_probes = 16", "max_probes = 0"),
         ("# max_cost = 100.0", "max_cost = 0.0"),
         ("max_milliseconds = 60000", "max_milliseconds = 0"),
+        (
+            "max_side_effect = \"runs_program\"",
+            "max_side_effect = \"reads_names\"",
+        ),
         ("temperature = 0.25", "temperature = 1"),
         ("\"whole_support\"\n", "\"most_plausible\"\n"),
         ("\"whole_support\"\n", "\"never\"\n"),

@@ -6,6 +6,8 @@ mod decisions;
 mod overwrites;
 mod permanent;
 mod persons;
+mod side_effects;
 mod simulation;
 mod strata;
 mod support;
+mod time;

@@ -8,7 +8,7 @@ use safecommit_core::{DecisionKind, SettingsProposal, VerificationProposal, Worl
 use safecommit_gate::audit::{AuditLog, Fit, Labels, LogKey, UsedCalibration, WorldName};
 use safecommit_gate::{
     ActionDescription, Answer, Asked, Belief, Candidate, Decided, Domain, DomainError, Fact, Facts,
-    Frame, Gate, OfferedProbe, PolicyText, SafetyPolicies, Terms,
+    Frame, Gate, OfferedProbe, PolicyText, SafetyPolicies, SideEffect, Terms,
 };
 
 const SCHEMA: PolicyText<'static> = PolicyText {
@@ -104,7 +104,7 @@ impl Domain for Case {
         });
         let probe = |id, facts: &[&str]| OfferedProbe {
             error_rate: self.lies,
-            ..OfferedProbe::new(id, facts.iter().copied())
+            ..OfferedProbe::new(id, SideEffect::ReadsNames, facts.iter().copied())
         };
         Ok(Frame {
             facts: Facts::new(facts).unwrap(),
