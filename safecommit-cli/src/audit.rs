@@ -3,10 +3,11 @@
 mod diagnose;
 mod show;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
-use safecommit_gate::audit::{Verified, check_export};
+use safecommit_gate::audit::{AuditError, Verified, check_export};
 
 use crate::cli::{AuditCommand, ConfigurationArgument, ExportArguments};
 use crate::input::Source;
@@ -67,6 +68,15 @@ fn replay(argument: &ConfigurationArgument) -> Result<ExitCode> {
         log(),
         differing.len()
     ))
+}
+
+/// What went wrong with labels and a log, with the name of the file that is at fault.
+pub(crate) fn of_labels_or_log(error: AuditError, labels: &Source, log: &Path) -> anyhow::Error {
+    let file = match &error {
+        AuditError::Label(of_label) if of_label.line().is_some() => labels.name(),
+        _ => log.display().to_string(),
+    };
+    anyhow::Error::from(error).context(file)
 }
 
 fn export(arguments: &ExportArguments) -> Result<ExitCode> {

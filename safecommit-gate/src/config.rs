@@ -355,6 +355,8 @@ impl GateConfiguration {
         if self.hidden.contains(&Hidden::Paths) {
             let details = path_details.into_iter();
             fields.extend(details.map(|name| RedactedField::Detail(name.into())));
+            // Why a probe failed is said in the words of the system, which name what is at the path.
+            fields.push(RedactedField::Failure);
         }
         (!self.hidden.is_empty()).then(|| Redaction::new(key, fields))
     }

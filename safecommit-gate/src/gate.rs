@@ -15,6 +15,7 @@ use safecommit_core::{
 
 use crate::audit::{Durations, ReportedFault, UsedCalibration};
 use crate::domain::{Domain, DomainError, Frame};
+use crate::fact::Facts;
 use crate::policy::{BindError, SafetyPolicies};
 use crate::score::ScoreWeights;
 use crate::support::{Regions, SupportError};
@@ -91,6 +92,8 @@ struct Pose {
     probes: Vec<Posed>,
     /// How many candidates policies judge: the actions of the regions.
     judged: usize,
+    /// What the decision is about, also where the way to the worlds failed.
+    facts: Facts,
     error: Option<Fallen>,
 }
 
@@ -172,7 +175,7 @@ impl Gate {
             pose: &pose,
             begun,
             probing: Duration::ZERO,
-            failed: Vec::new(),
+            made: Vec::new(),
         };
         let (case, decision) = match (&governing, &pose.error) {
             (Err(_), _) | (_, Some(_)) => (Case::new(request)?, None),
@@ -181,7 +184,7 @@ impl Gate {
                 (case, Some(decision))
             }
         };
-        let (probing, failed) = (micros(run.probing), run.failed);
+        let (probing, made) = (micros(run.probing), run.made);
         let fault = pose.error.as_ref().map(|_| ReportedFault::Policy);
         let decision = match decision {
             Some(decision) => decided::Outcome::Decision(decision),
@@ -196,9 +199,9 @@ impl Gate {
             case,
             decision,
             durations,
-            fault,
-            pose.error.map(|error| error.to_string()),
-            failed,
+            fault.zip(pose.error.map(|error| error.to_string())),
+            made,
+            pose.facts,
         ))
     }
 
@@ -258,6 +261,7 @@ impl Gate {
         if let Err(error) = self.fill(&mut request, &mut pose, &frame) {
             pose.error = Some(error);
         }
+        pose.facts = frame.facts;
         Ok((request, pose))
     }
 

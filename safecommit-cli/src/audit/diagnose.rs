@@ -19,11 +19,11 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
     let mut labels = Labels::read(source.open()?).with_context(|| source.name())?;
     if let Some(redaction) = configuration::redaction(&configuration)? {
         // The log knows names by their codes.
-        labels = Labels::new(labels.iter().map(|label| redaction.label(label)))?;
+        labels = labels.redacted(&redaction)?;
     }
     let diagnosis = configuration::open_log(&configuration)?
         .diagnose(&labels, arguments.delta)
-        .with_context(|| configuration.log().display().to_string())?;
+        .map_err(|error| super::of_labels_or_log(error, source, configuration.log()))?;
     let text = match arguments.format {
         Format::Human => human(&diagnosis, arguments.delta),
         Format::Json => {

@@ -7,6 +7,7 @@ use safecommit_conformal::Taxonomy;
 use safecommit_gate::GateCalibration;
 use safecommit_gate::audit::{AuditReader, GroupBy, LabelError, Labels, ScoredDecision};
 
+use crate::audit::of_labels_or_log;
 use crate::calibrations::Calibrations;
 use crate::input::Source;
 use crate::scores::Cases;
@@ -24,20 +25,22 @@ pub(super) fn read(
     by: &[GroupBy],
     declared: Option<&Taxonomy>,
 ) -> Result<History> {
-    let file = labels.name();
-    let labels = Labels::read(labels.open()?).with_context(|| file.clone())?;
+    let (source, file) = (labels, labels.name());
+    let labels = Labels::read(source.open()?).with_context(|| file.clone())?;
     let named = || log.display().to_string();
     let reader = AuditReader::open(log).with_context(named)?;
     let score_version = score_version(&reader, &labels).with_context(named)?;
     let score_version = score_version.ok_or_else(|| anyhow!("{file}: there is no label"))?;
-    let scored = reader.calibration_scores(&labels, by, Some(&score_version));
+    let scored = reader
+        .calibration_scores(&labels, by, Some(&score_version))
+        .map_err(|error| of_labels_or_log(error, source, log))?;
     let mut cases = Cases::default();
     for ScoredDecision {
         decision,
         stratum,
         score,
         ..
-    } in scored.with_context(named)?
+    } in scored
     {
         if let Some(declared) = declared
             && !declared.strata().any(|known| *known == stratum)

@@ -143,7 +143,7 @@ impl Answer {
                 world: world.id.clone(),
             })
         });
-        let failed = decided.failed_probes().iter();
+        let failed = decided.failed_probes();
         Self {
             decision: request.decision().to_owned(),
             sequence: decision.appended().sequence,
@@ -152,8 +152,8 @@ impl Answer {
             blocked: blocked.collect(),
             failed_probes: failed
                 .map(|(probe, reason)| FailedProbe {
-                    probe: probe.clone(),
-                    reason: reason.clone(),
+                    probe: probe.to_owned(),
+                    reason: reason.to_owned(),
                 })
                 .collect(),
             error: decided.error().map(str::to_owned),

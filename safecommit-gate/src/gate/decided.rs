@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use safecommit_core::{Case, Certificate, Decision, DecisionRecord, Fault, Workspace};
 
-use crate::audit::{Durations, Entry, Governing, ReportedFault};
+use crate::audit::{Durations, Entry, Governing, MadeProbe, ReportedFault};
+use crate::fact::{Fact, Facts};
 
 /// A decision: the request that tells what was found, the record that answers it, and for a commit the certificate.
 #[derive(Debug)]
@@ -12,9 +13,10 @@ pub struct Decided {
     record: DecisionRecord,
     certificate: Option<Certificate>,
     durations: Durations,
-    fault: Option<ReportedFault>,
-    error: Option<String>,
-    failed: Vec<(String, String)>,
+    /// What went wrong on the way to the worlds, as it is reported and in words.
+    fault: Option<(ReportedFault, String)>,
+    made: Vec<MadeProbe>,
+    facts: Facts,
 }
 
 /// How the last word was reached.
@@ -29,9 +31,9 @@ impl Decided {
         case: Case,
         outcome: Outcome,
         durations: Durations,
-        fault: Option<ReportedFault>,
-        error: Option<String>,
-        failed: Vec<(String, String)>,
+        fault: Option<(ReportedFault, String)>,
+        made: Vec<MadeProbe>,
+        facts: Facts,
     ) -> Self {
         let (record, certificate) = match outcome {
             Outcome::Decision(decision) => decision.into_parts(),
@@ -43,8 +45,8 @@ impl Decided {
             certificate,
             durations,
             fault,
-            error,
-            failed,
+            made,
+            facts,
         }
     }
 
@@ -63,13 +65,19 @@ impl Decided {
     /// What went wrong on the way to the worlds, if anything did; then the decision is to escalate.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
-        self.error.as_deref()
+        self.fault.as_ref().map(|(_, error)| error.as_str())
+    }
+
+    /// The probes that were made, in their order: what was expected of each, and what came of it.
+    #[must_use]
+    pub fn probes(&self) -> &[MadeProbe] {
+        &self.made
     }
 
     /// Why probes failed, by their names.
-    #[must_use]
-    pub fn failed_probes(&self) -> &[(String, String)] {
-        &self.failed
+    pub fn failed_probes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let made = self.made.iter();
+        made.filter_map(|made| Some((made.id.as_str(), made.failure.as_deref()?)))
     }
 
     /// How long its parts took.
@@ -88,15 +96,12 @@ impl Decided {
             self.record.clone(),
         );
         entry.durations = self.durations;
-        entry.fault = self.fault;
-        entry.error.clone_from(&self.error);
-        if !self.failed.is_empty() {
-            let failed = self.failed.iter();
-            let failed: Vec<String> = failed
-                .map(|(probe, reason)| format!("{probe}: {reason}"))
-                .collect();
-            entry.details.insert("probes".to_owned(), failed.join("; "));
-        }
+        entry.fault = self.fault.as_ref().map(|(fault, _)| *fault);
+        entry.error = self.error().map(str::to_owned);
+        entry.probes.clone_from(&self.made);
+        let facts = self.facts.as_slice().iter();
+        let known = |fact: &Fact| (fact.name().to_owned(), fact.values().to_vec());
+        entry.facts = facts.map(known).collect();
         entry
     }
 

@@ -74,7 +74,7 @@ fn what_is_hidden_becomes_codes() {
     assert!(
         fields("['paths']")
             .unwrap()
-            .contains("{Detail(\"target-1\")}")
+            .contains("{Failure, Detail(\"target-1\")}")
     );
     let configuration = place.with("[audit]\nhide = ['paths', 'errors']\n").unwrap();
     let hidden: Vec<_> = configuration.hidden().collect();
