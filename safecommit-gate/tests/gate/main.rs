@@ -5,5 +5,6 @@
 mod decisions;
 mod overwrites;
 mod persons;
+mod recorded;
 mod simulation;
 mod support;

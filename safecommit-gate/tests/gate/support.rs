@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use safecommit_core::DecisionKind;
 use safecommit_gate::audit::{AuditLog, LogKey};
 use safecommit_gate::{
-    BeliefRule, Clarifications, FileDecision, FileDomainSettings, FileGate, FileGateParts,
-    FileProbe, FileProposal, FileQuestion, FileRequest, FileSettings, Gate, GateCalibration,
-    SafetyPolicies, Workspace,
+    BeliefRule, Clarifications, FileDecision, FileDomainSettings, FileGate, FileGateError,
+    FileGateParts, FileProbe, FileProposal, FileQuestion, FileRequest, FileSettings, Gate,
+    GateCalibration, SafetyPolicies, Workspace,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -75,6 +75,15 @@ impl Scene {
         calibration: Option<GateCalibration>,
         change: impl FnOnce(Gate) -> Gate,
     ) -> FileGate {
+        self.try_gate_with(domain, calibration, change).unwrap()
+    }
+
+    pub(crate) fn try_gate_with(
+        &self,
+        domain: FileDomainSettings,
+        calibration: Option<GateCalibration>,
+        change: impl FnOnce(Gate) -> Gate,
+    ) -> Result<FileGate, FileGateError> {
         let (path, head) = self.log();
         let log = if path.exists() {
             AuditLog::open(&path, &head, self.key())
@@ -90,7 +99,6 @@ impl Scene {
             key: self.key(),
             calibration,
         })
-        .unwrap()
     }
 }
 
