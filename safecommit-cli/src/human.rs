@@ -291,7 +291,7 @@ pub(crate) fn count(number: usize, what: &str) -> String {
 }
 
 /// A share to four decimals; what would round to nothing or to everything is shown as it is.
-fn share(value: f64) -> String {
+pub(crate) fn share(value: f64) -> String {
     let rounded = format!("{value:.4}");
     let hides = (rounded == "0.0000" && value != 0.0) || (rounded == "1.0000" && value < 1.0);
     if hides { format!("{value:e}") } else { rounded }

@@ -27,6 +27,7 @@ pub(crate) fn fault(error: AuditError, labels: &Source, log: &Path) -> anyhow::E
 fn about(error: &LabelError, file: &str) -> anyhow::Error {
     match error {
         LabelError::Line { line, problem } => anyhow!("{file}:{line}: {problem}"),
+        LabelError::Undeclared { line, undeclared } => anyhow!("{file}:{line}: {undeclared}"),
         other => anyhow!("{file}: {other}"),
     }
 }

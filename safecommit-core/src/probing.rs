@@ -207,11 +207,11 @@ pub(crate) fn choose(
     let (probe, rule) = match state.settings.probing() {
         Probing::Optimal if masks.fill(problem, retained, &optimal::LIMITS, &together) => {
             let probe = planner.optimal.choose(masks, state);
-            (probe, ProbeRule::Optimal)
+            (probe.map(|probe| (probe, None)), ProbeRule::Optimal)
         }
         Probing::Rollout if masks.fill(problem, retained, &rollout::LIMITS, &together) => {
             let probe = rollout::choose(masks, &mut planner.greedy, state);
-            (probe, ProbeRule::Rollout)
+            (probe.map(|probe| (probe, None)), ProbeRule::Rollout)
         }
         Probing::Shrinkage | Probing::Optimal | Probing::Rollout => {
             let best = best_probe(problem, retained, scan, alone)?;
@@ -219,19 +219,19 @@ pub(crate) fn choose(
             return Ok(best.filter(worth_it));
         }
         Probing::InformationGain => (
-            information::choose(state, scan, alone)?,
+            information::choose(state, scan, alone)?.map(told),
             ProbeRule::InformationGain,
         ),
         Probing::SafetyInformation => {
             match safety::choose(state, scan, &mut planner.classes, alone)? {
-                Some((probe, rule)) => (Some(probe), rule),
+                Some((probe, rule)) => (Some(told(probe)), rule),
                 None => return Ok(None),
             }
         }
-        Probing::Random { seed } => (
-            random::choose(state, &seed, &mut planner.usable, alone),
-            ProbeRule::Random,
-        ),
+        Probing::Random { seed } => {
+            let probe = random::choose(state, &seed, &mut planner.usable, alone);
+            (probe.map(|probe| (probe, None)), ProbeRule::Random)
+        }
     };
     valued(state, scan, probe, rule)
 }
@@ -249,20 +249,28 @@ pub(crate) fn verify(
 ) -> Result<Option<ProbeChoice>, usize> {
     if state.settings.probing() == Probing::SafetyInformation {
         let probe = safety::about(state, scan, &mut planner.classes, action, may_be_made)?;
-        return valued(state, scan, probe, ProbeRule::SafetyInformation);
+        return valued(state, scan, probe.map(told), ProbeRule::SafetyInformation);
     }
     let best = best_probe(state.problem, state.retained, scan, may_be_made)?;
     Ok(best.filter(|choice| choice.score > stopping_score(state)))
 }
 
-/// The choice of a probe with its expected shrinkage.
+/// A probe with its information per unit of cost, in nats.
+type Informative = (usize, f64);
+
+/// A probe that was chosen by its information, as [`valued`] takes it.
+fn told((probe, information): Informative) -> (usize, Option<f64>) {
+    (probe, Some(information))
+}
+
+/// The choice of a probe, and of the information by which it was chosen, with its expected shrinkage.
 fn valued(
     state: &State<'_>,
     scan: &mut Scan,
-    probe: Option<usize>,
+    probe: Option<(usize, Option<f64>)>,
     rule: ProbeRule,
 ) -> Result<Option<ProbeChoice>, usize> {
-    let Some(probe) = probe else {
+    let Some((probe, information)) = probe else {
         return Ok(None);
     };
     scan.prepare(state.problem, state.retained);
@@ -270,7 +278,11 @@ fn valued(
     if choice.score.is_nan() {
         return Err(probe);
     }
-    Ok(Some(ProbeChoice { rule, ..choice }))
+    Ok(Some(ProbeChoice {
+        information,
+        rule,
+        ..choice
+    }))
 }
 
 /// At this score or less a probe is not worth making.

@@ -52,6 +52,9 @@ pub struct ProbeChoice {
     pub shrinkage: f64,
     /// Delta(p) / c(p) (Eq. 13), per unit of cost; finite.
     pub score: f64,
+    /// What the rule compared instead, where it goes by information: mutual information per unit of cost, in nats.
+    /// `None` where it goes by [`Self::score`], plans, or draws.
+    pub information: Option<f64>,
     /// What it is for.
     pub purpose: Purpose,
     /// The rule that chose it.
@@ -117,6 +120,7 @@ impl Scan {
             shrinkage,
             // A quotient past the largest number would be written as no number at all.
             score: (shrinkage / cost).clamp(f64::MIN, f64::MAX),
+            information: None,
             purpose: Purpose::Certify,
             rule: ProbeRule::Shrinkage,
         }

@@ -55,11 +55,11 @@ use rusqlite::{Connection, TransactionBehavior};
 pub use chain::{ChainHash, Flaw, FlawKind};
 pub use diagnose::{Causes, Diagnosis, Failed, MissRate};
 pub use entry::{
-    AuditRecord, Durations, Entry, Group, MAX_RECORD_BYTES, ReportedFault, UsedCalibration,
-    Versions,
+    AuditRecord, Durations, Entry, Group, MAX_RECORD_BYTES, MadeProbe, ReportedFault,
+    UsedCalibration, Versions,
 };
 pub(crate) use entry::{Governing, StoredCalibration};
-pub use error::{AuditError, KeyError, LabelError};
+pub use error::{AuditError, KeyError, LabelError, Undeclared};
 pub use export::{MAX_EXPORT_LINE_BYTES, check_export};
 pub use key::LogKey;
 pub use label::{Label, Labels, MAX_LABEL_LINE_BYTES};

@@ -383,6 +383,8 @@ impl GateConfiguration {
             let details = path_details.into_iter();
             fields.extend(details.map(|name| RedactedField::Detail(name.into())));
             fields.push(RedactedField::Question);
+            // Why a probe failed is said in the words of the system, which name what is at the path.
+            fields.push(RedactedField::Failure);
         }
         (!self.hidden.is_empty()).then(|| Redaction::new(key, fields))
     }

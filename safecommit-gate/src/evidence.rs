@@ -3,6 +3,7 @@
 mod believe;
 mod claims;
 mod field;
+mod inconsistency;
 mod json;
 mod jsonl;
 mod set;
@@ -17,6 +18,9 @@ pub(crate) use believe::is_possible;
 pub use believe::{About, BeliefRule, HalfLifeError};
 pub use claims::{Alternative, ClaimedValues, FactAlternatives};
 pub use field::{FieldProblem, RecordFieldError};
+#[cfg(target_os = "linux")]
+pub(crate) use inconsistency::Concern;
+pub use inconsistency::Inconsistency;
 pub use json::RecordJsonError;
 pub use jsonl::{
     EvidenceFileError, EvidenceLineProblem, EvidenceReader, MAX_EVIDENCE_LINE_BYTES, read_evidence,

@@ -16,6 +16,7 @@ use safecommit_core::{
 
 use crate::audit::{Durations, ReportedFault, UsedCalibration};
 use crate::domain::{Domain, DomainError, Frame, SideEffect};
+use crate::fact::Facts;
 use crate::policy::{BindError, SafetyMap, SafetyPolicies};
 use crate::score::ScoreWeights;
 use crate::support::{Regions, SupportError};
@@ -102,6 +103,8 @@ struct Pose {
     /// The candidates that policies could judge and that were left out for others.
     left_out: Vec<usize>,
     probing: Probing,
+    /// What the decision is about, also where the way to the worlds failed.
+    facts: Facts,
     error: Option<Fallen>,
 }
 
@@ -212,7 +215,7 @@ impl Gate {
             pose: &pose,
             begun,
             probing: Duration::ZERO,
-            failed: Vec::new(),
+            made: Vec::new(),
         };
         let (case, decision) = match (&governing, &pose.error) {
             (Err(_), _) | (_, Some(_)) => (Case::new(request)?, None),
@@ -221,7 +224,7 @@ impl Gate {
                 (case, Some(decision))
             }
         };
-        let (probing, failed) = (micros(run.probing), run.failed);
+        let (probing, made) = (micros(run.probing), run.made);
         let fault = pose.error.as_ref().map(|_| ReportedFault::Policy);
         let (record, certificate) = match decision {
             Some(decision) => decision.into_parts(),
@@ -237,9 +240,9 @@ impl Gate {
             record,
             certificate,
             durations,
-            fault,
-            error: pose.error.map(|error| error.to_string()),
-            failed,
+            fault: fault.zip(pose.error.map(|error| error.to_string())),
+            made,
+            facts: pose.facts,
             left_out: pose.left_out,
             probing: pose.probing,
         })
@@ -301,6 +304,7 @@ impl Gate {
         if let Err(error) = self.fill(&mut request, &mut pose, &frame) {
             pose.error = Some(error);
         }
+        pose.facts = frame.facts;
         Ok((request, pose))
     }
 

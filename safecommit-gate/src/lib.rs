@@ -33,9 +33,9 @@ pub use evidence::{
     About, Alternative, BeliefRule, ClaimedValues, DerivationError, EvidenceFileError,
     EvidenceLineProblem, EvidenceReader, EvidenceRecord, EvidenceSet, EvidenceStore,
     EvidenceStoreError, FactAlternatives, FieldProblem, HalfLifeError, ImpossibleTime,
-    MAX_ANCESTORS, MAX_EVIDENCE_LINE_BYTES, MAX_LABEL_BYTES, MAX_TEXT_BYTES, PolicyRole,
-    Proposition, RecordFieldError, RecordJsonError, Source, SourceKind, ToolStatus, Trust,
-    read_evidence, write_evidence,
+    Inconsistency, MAX_ANCESTORS, MAX_EVIDENCE_LINE_BYTES, MAX_LABEL_BYTES, MAX_TEXT_BYTES,
+    PolicyRole, Proposition, RecordFieldError, RecordJsonError, Source, SourceKind, ToolStatus,
+    Trust, read_evidence, write_evidence,
 };
 #[cfg(unix)]
 pub use execute::*;

@@ -5,6 +5,7 @@ mod attribute;
 mod bind;
 mod error;
 mod evaluate;
+mod fit;
 mod limits;
 mod load;
 mod memory;
@@ -115,6 +116,9 @@ struct Loaded {
     pairs: Vec<cedar_policy::RequestEnv>,
     policies: Vec<SafetyPolicy>,
     splits: Splits,
+    /// To say where in it something stands.
+    schema_name: String,
+    schema_text: String,
     digest: [u8; 32],
 }
 
@@ -164,6 +168,15 @@ impl SafetyPolicies {
         actions: &[ActionDescription],
     ) -> Result<SafetyMap, BindError> {
         SafetyMap::bind(self, facts, actions)
+    }
+
+    /// Whether the schema declares an action of this name.
+    #[must_use]
+    pub fn declares(&self, action: &str) -> bool {
+        self.0
+            .schema
+            .actions()
+            .any(|uid| bind::is_called(uid, action))
     }
 
     /// SHA-256 of the texts and their names, in their order, the schema last: the version of the policies, for

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use safecommit_conformal::Delta;
 use safecommit_core::FailureCause;
-use safecommit_gate::audit::{Causes, Diagnosis, Labels, MissRate};
+use safecommit_gate::audit::{Causes, Diagnosis, MissRate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &DiagnoseArguments) -> Result<ExitCode> {
     let mut labels = labels::read(source)?;
     if let Some(redaction) = configuration::redaction(&configuration)? {
         // The log knows names by their codes.
-        labels = Labels::new(labels.iter().map(|label| redaction.label(label)))?;
+        labels = labels.redacted(&redaction)?;
     }
     let diagnosis = configuration::open_log(&configuration)?
         .diagnose(&labels, arguments.delta)

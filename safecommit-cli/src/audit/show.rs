@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
-use safecommit_core::{DecisionKind, DecisionRecord};
+use safecommit_core::{DecisionKind, DecisionRecord, ProbeRule, Purpose};
 use safecommit_gate::GateConfiguration;
-use safecommit_gate::audit::{AuditReader, AuditRecord, Entry, RedactedField, ReportedFault};
+use safecommit_gate::audit::{
+    AuditReader, AuditRecord, Entry, MadeProbe, RedactedField, ReportedFault,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -147,6 +149,12 @@ fn whole(record: &AuditRecord) -> String {
     );
     text += &human::render(&entry.record);
     text.push('\n');
+    if !entry.probes.is_empty() {
+        text += &format!(
+            "probes made, in their order:\n{}\n\n",
+            probes(&entry.probes)
+        );
+    }
     if !entry.details.is_empty() {
         text += "details:\n";
         for (name, value) in &entry.details {
@@ -198,6 +206,57 @@ fn whole(record: &AuditRecord) -> String {
     );
     line("kept as codes", codes(&record.redacted));
     text
+}
+
+/// What was expected of each probe, what came of it, and how long it took.
+fn probes(made: &[MadeProbe]) -> String {
+    let mut table = human::table([
+        "probe",
+        "expected shrinkage",
+        "per cost",
+        "chosen for",
+        "us",
+        "outcome",
+    ]);
+    for probe in made {
+        let outcome = match (&probe.outcome, &probe.failure) {
+            (Some(outcome), _) => format!("`{}`", one_line(outcome)),
+            (None, Some(reason)) => format!("failed: {}", one_line(reason)),
+            (None, None) => "no answer".to_owned(),
+        };
+        table.add_row([
+            one_line(&probe.id),
+            human::share(probe.expected_shrinkage),
+            human::share(probe.score),
+            chosen_for(probe),
+            probe.duration.to_string(),
+            outcome,
+        ]);
+    }
+    for column in [1, 2, 4] {
+        human::align_right(&mut table, column);
+    }
+    human::lines_of(&table)
+}
+
+/// What the rule compared, with its value where that is not the shrinkage.
+fn chosen_for(probe: &MadeProbe) -> String {
+    let why = match probe.rule {
+        ProbeRule::Shrinkage => "shrinkage",
+        ProbeRule::Optimal | ProbeRule::Rollout => "the least expected cost",
+        ProbeRule::InformationGain => "what it tells about the world",
+        ProbeRule::SafetyInformation => "what it tells about what is safe",
+        ProbeRule::Random => "nothing, it was drawn",
+        ProbeRule::MostPlausible => "the most plausible world",
+    };
+    let nats = probe.information.map_or_else(String::new, |information| {
+        format!(", {} nats per cost", human::share(information))
+    });
+    let verifies = match probe.purpose {
+        Purpose::Certify => "",
+        Purpose::Verify => ", to verify",
+    };
+    format!("{why}{nats}{verifies}")
 }
 
 fn codes(fields: &[RedactedField]) -> Option<String> {

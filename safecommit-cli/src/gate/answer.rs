@@ -28,6 +28,8 @@ pub(crate) struct Answer {
     pub(crate) blocked: Vec<Blocked>,
     /// Why probes failed.
     pub(crate) failed_probes: Vec<FailedProbe>,
+    /// Evidence about the targets or of the request that cannot be right, or not all of it. It was weighed all the same.
+    pub(crate) inconsistencies: Vec<Inconsistent>,
     /// What went wrong on the way to the worlds.
     pub(crate) error: Option<String>,
     /// What became of the effect; null unless it was asked for.
@@ -114,6 +116,20 @@ pub(crate) struct FailedProbe {
     pub(crate) reason: String,
 }
 
+/// Records of evidence that contradict each other, or one with a time that cannot be.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Inconsistent {
+    /// What is the matter: `contradiction`, `observed_after_recorded`, `observed_in_the_future`,
+    /// `recorded_in_the_future` or `recorded_before_ancestor`.
+    pub(crate) kind: String,
+    /// The ids of the records.
+    #[schemars(length(min = 1))]
+    pub(crate) records: Vec<String>,
+    /// What is the matter, in a sentence.
+    pub(crate) problem: String,
+}
+
 /// What became of an effect.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -145,7 +161,7 @@ impl Answer {
                 world: world.id.clone(),
             })
         });
-        let failed = decided.failed_probes().iter();
+        let failed = decided.failed_probes();
         Self {
             decision: request.decision().to_owned(),
             sequence: decision.appended().sequence,
@@ -154,8 +170,17 @@ impl Answer {
             blocked: blocked.collect(),
             failed_probes: failed
                 .map(|(probe, reason)| FailedProbe {
-                    probe: probe.clone(),
-                    reason: reason.clone(),
+                    probe: probe.to_owned(),
+                    reason: reason.to_owned(),
+                })
+                .collect(),
+            inconsistencies: decision
+                .inconsistencies()
+                .iter()
+                .map(|found| Inconsistent {
+                    kind: found.kind().to_owned(),
+                    records: found.records().into_iter().map(str::to_owned).collect(),
+                    problem: found.to_string(),
                 })
                 .collect(),
             error: decided.error().map(str::to_owned),
@@ -184,6 +209,7 @@ impl Answer {
                     .iter()
                     .map(|failed| (&failed.probe, &failed.reason)),
             ),
+            self.inconsistent_evidence(),
             self.worlds(),
             human::threshold(&self.record),
             human::bound(&self.record.bound),
@@ -270,6 +296,18 @@ impl Answer {
                 )
             }
         }
+    }
+
+    /// What is the matter with the evidence.
+    fn inconsistent_evidence(&self) -> String {
+        let found = self.inconsistencies.iter();
+        let lines: String = found
+            .map(|found| format!("\n  {}", one_line(&found.problem)))
+            .collect();
+        if lines.is_empty() {
+            return lines;
+        }
+        format!("evidence that cannot be right, weighed all the same:{lines}")
     }
 
     fn worlds(&self) -> String {

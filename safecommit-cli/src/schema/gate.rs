@@ -134,6 +134,7 @@ fn example_decision() -> Result<Answer> {
         question: None,
         blocked: Vec::new(),
         failed_probes: Vec::new(),
+        inconsistencies: Vec::new(),
         error: None,
         effect: Some(Effect::Entry(1)),
         record: Case::new(request)?.decide(None).record().clone(),

@@ -37,8 +37,8 @@ pub(super) fn label() -> Result<Schema> {
         "SafeCommit label",
         "What turned out to be true of a decision, as it stands in a line of `safecommit audit diagnose --labels` and \
          `safecommit calibrate --audit --labels`: its true world, by name or by facts, or the candidates that were \
-         safe, or both. Beyond this schema, a decision has one label, is in the log and has the actions that are \
-         named, the parts of a label do not contradict each other, no fact stands twice, and a line has at most 2 MiB.",
+         safe, or both. Beyond this schema, a decision has one label, is in the log and has the actions, facts and \
+         values that are named, the parts of a label do not contradict each other, no fact stands twice, and a line has at most 2 MiB.",
         examples
             .iter()
             .map(serde_json::to_value)

@@ -218,7 +218,7 @@ fn evidence_that_does_not_hold_is_an_error_at_its_line() {
 }
 
 /// Observed after it was recorded, or in the future, or two answers to one question: it is weighed, and never believed
-/// more than what is found.
+/// more than what is found. The answer and the record name it.
 #[test]
 fn evidence_at_odds_with_itself_makes_nothing_safe() {
     let gate = gate();
@@ -226,20 +226,89 @@ fn evidence_at_odds_with_itself_makes_nothing_safe() {
         json!({"id": "m1", "recorded": "2999-01-01T00:00:00Z"}),
         json!({"id": "m2", "recorded": "2020-01-01T00:00:00Z", "observed": "2021-01-01T00:00:00Z"}),
         json!({"id": "m3", "value": "link"}),
-        json!({"id": "m4", "value": "missing"}),
+        json!({"id": "m4", "value": "missing", "entity": "./a"}),
         json!({"id": "m5", "derived_from": ["m1"]}),
     ];
     let records: Vec<Value> = odd
         .into_iter()
         .map(|odd| serde_json::from_str(&record(odd)).unwrap())
         .collect();
+    let future = json!(["recorded_in_the_future", ["m1"]]);
+    let late = json!(["observed_after_recorded", ["m2"]]);
+    let two = json!(["contradiction", ["m1", "m2", "m3"]]);
+    let three = json!(["contradiction", ["m1", "m2", "m3", "m4"]]);
+    let four = json!(["contradiction", ["m1", "m2", "m3", "m4", "m5"]]);
+    let before = json!(["recorded_before_ancestor", ["m5"]]);
+    let expected = [
+        json!([future]),
+        json!([future, late]),
+        json!([two, future, late]),
+        json!([three, future, late]),
+        json!([four, future, late, before]),
+    ];
     for count in 1..=records.len() {
         let mut asked = one(&format!("d-{count}"), overwrite("a", "new"));
         asked["evidence"] = json!(records[..count]);
         let decided = gate.decide(&asked, "--execute", 4);
         assert_eq!(decided["effect"], Value::Null);
+        let found = decided["inconsistencies"].as_array().unwrap().iter();
+        let found: Vec<Value> = found.map(|it| json!([it["kind"], it["records"]])).collect();
+        assert_eq!(json!(found), expected[count - 1]);
     }
     nothing_happened(&gate, records.len());
+
+    let mut asked = one("d-6", overwrite("a", "new"));
+    asked["evidence"] = json!(records);
+    let said = gate.ask(&asked, "").prints(4);
+    let shown = gate.run("audit show d-6").prints(0);
+    let contradiction = "evidence contradicts itself on `kind` of `a`: `file` by `m1`, `m2`, `m5`; `link` by `m3`; \
+                         `missing` by `m4`";
+    let late = "evidence `m2` was observed at 2021-01-01T00:00:00Z, after it was recorded at 2020-01-01T00:00:00Z";
+    for text in [contradiction, late] {
+        assert!(said.contains(&format!("\n  {text}\n")), "{said}");
+        assert!(shown.contains(text), "{shown}");
+    }
+    assert!(
+        shown.contains(&format!("\n  contradictions: {contradiction}\n")),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("\n  impossible_times: evidence `m1` was recorded at 2999-"),
+        "{shown}"
+    );
+
+    // Nothing is the matter, or with nothing that is about the target or said by the agent.
+    let host = [
+        json!({"id": "h1", "entity": "b", "recorded": "2999-01-01T00:00:00Z"}),
+        json!({"id": "h2", "entity": "b", "value": "link"}),
+    ];
+    gate.0.write("host.jsonl", host.map(record).join("\n"));
+    let mut asked = one("d-7", overwrite("a", "new"));
+    asked["evidence"] = json!([serde_json::from_str::<Value>(&record(json!({}))).unwrap()]);
+    let decided = gate.decide(&asked, "--evidence host.jsonl", 4);
+    assert_eq!(decided["inconsistencies"], json!([]));
+    let shown = gate.run("audit show d-7").prints(0);
+    assert!(
+        !shown.contains("contradictions") && !shown.contains("impossible_times"),
+        "{shown}"
+    );
+}
+
+/// A cycle is no evidence at all, and is named record by record.
+#[test]
+fn evidence_that_is_derived_from_itself_is_refused() {
+    let gate = gate();
+    let of = |id: &str, from: &str| {
+        let record = record(json!({"id": id, "derived_from": [from]}));
+        serde_json::from_str::<Value>(&record).unwrap()
+    };
+    let mut asked = one("d-1", delete("a"));
+    asked["evidence"] = json!([of("m1", "m3"), of("m2", "m1"), of("m3", "m2")]);
+    gate.ask(&asked, "--execute").fails(
+        1,
+        "request.json:1: evidence: evidence is derived from itself: `m1` from `m3` from `m2` from `m1`",
+    );
+    nothing_happened(&gate, 0);
 }
 
 #[test]

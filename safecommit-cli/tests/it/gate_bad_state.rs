@@ -15,6 +15,9 @@ use crate::gate::{CONFIGURATION, Gate};
 use crate::gate_files::{delete, one, overwrite, write};
 use crate::program::command;
 
+/// Policies that read no attribute.
+const OPEN: &str = "@id(\"open\") permit(principal, action, resource);\n";
+
 fn gate() -> Gate {
     let gate = Gate::new();
     gate.0.write("project/a", "mine");
@@ -165,6 +168,60 @@ fn a_configuration_that_does_not_hold_is_named_with_its_place() {
         refuses(&gate, parts);
         gate.0.write(&name, whole);
     }
+    // What the schema asks of every file, and no file has: each request would escalate.
+    let schema = gate.0.read("gate/files.cedarschema");
+    for (part, other, parts) in [
+        (
+            "  kind: Kind,",
+            "  kind: Kind,\n  colour: String,",
+            &[
+                "gate/safecommit.toml: schema `files.cedarschema`, line ",
+                ", column 3: action `delete` has no value for the attribute `colour`; the attribute stands on the \
+                 entity type `Entry`",
+            ][..],
+        ),
+        (
+            "\"link\", \"mount\", \"missing\"];",
+            "\"link\", \"missing\"];",
+            &[
+                "attribute `kind` of action `delete` is of type Kind ",
+                "cannot be `mount`",
+            ],
+        ),
+        (
+            "    base: Base,",
+            "    base: Bool,",
+            &[
+                "attribute `base` of action `overwrite` is of type Bool",
+                "the context of `Action::\"overwrite\"`",
+            ],
+        ),
+        (
+            "    destination_kind: Kind,",
+            "    destination_kind: Kind,\n    destination_path: String,",
+            &["action `move` has no value for the attribute `destination_path`"],
+        ),
+        (
+            "  path: String,",
+            "",
+            &["the schema declares no attribute `path` for action `delete`"],
+        ),
+        (
+            "    discards: Bool,",
+            "    discards: Bool,\n    kind_2: Kind,",
+            &["action `overwrite` has no value for the attribute `kind_2`"],
+        ),
+    ] {
+        assert!(schema.contains(part), "{part}");
+        gate.0
+            .write("gate/files.cedarschema", schema.replacen(part, other, 1));
+        // Whether a policy reads it makes no difference.
+        gate.0.write("gate/files.cedar", OPEN);
+        refuses(&gate, parts);
+    }
+    gate.0.write("gate/files.cedarschema", &schema);
+    let all = gate.path("gate/files.cedar");
+    fs::write(&all, safecommit_gate::FILE_POLICIES.text).unwrap();
     for file in [
         "gate/files.cedar",
         "gate/files.cedarschema",

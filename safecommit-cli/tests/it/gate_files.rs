@@ -280,8 +280,18 @@ fn hidden_paths_are_nowhere_in_the_log() {
     asked["tool"] = json!("rm quux/plugh");
     asked["uses"] = json!(["about quux/plugh"]);
     asked["evidence"] = json!([{"id": "about quux/plugh", "entity": "quux/plugh", "attribute": "kind", "value": "file",
-        "source": "memory", "name": "quux/plugh.md", "recorded": "2026-01-01T00:00:00Z"}]);
-    gate.decide(&asked, "--execute", 0);
+        "source": "memory", "name": "quux/plugh.md", "recorded": "2026-01-01T00:00:00Z"},
+        // What is the matter with evidence would tell of directories on the way, and what is said of them.
+        {"id": "waldo", "entity": "quux", "attribute": "kind", "value": "garply", "source": "memory", "name": "n",
+         "recorded": "2999-01-01T00:00:00Z"},
+        {"id": "xyzzy", "entity": "quux", "attribute": "kind", "value": "thud", "source": "memory", "name": "n",
+         "recorded": "2026-01-01T00:00:00Z"}]);
+    let decided = gate.decide(&asked, "--execute", 0);
+    assert_eq!(decided["inconsistencies"].as_array().map(Vec::len), Some(2));
+    let shown = gate.run("audit show d-1").prints(0);
+    for detail in ["contradictions", "impossible_times"] {
+        assert!(shown.contains(&format!("\n  {detail}: hmac:")), "{shown}");
+    }
     assert!(!gate.path("project/quux/plugh").exists());
     let mut asked = one("d-2", delete("xyzzy/below"));
     let more = [

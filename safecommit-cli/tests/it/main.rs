@@ -32,6 +32,8 @@ mod gate_crash;
 mod gate_files;
 #[cfg(target_os = "linux")]
 mod gate_races;
+#[cfg(target_os = "linux")]
+mod gate_record;
 mod guarantees;
 #[cfg(target_os = "linux")]
 mod history;

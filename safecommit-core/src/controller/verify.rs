@@ -47,6 +47,7 @@ impl Controller<'_> {
             probe,
             shrinkage: 0.0,
             score: 0.0,
+            information: None,
             purpose: Purpose::Verify,
             rule: ProbeRule::MostPlausible,
         })

@@ -1,34 +1,34 @@
 //! [`Probing::InformationGain`](super::Probing::InformationGain): mutual information per unit cost.
 
-use super::{State, stopping_score};
+use super::{Informative, State, stopping_score};
 use crate::plausible::Retained;
 use crate::probe::{Kind, Probe};
 use crate::problem::Problem;
 use crate::shrinkage::{ROUNDING, SCORE_TOLERANCE, Scan};
 
-/// The probe with the largest I(omega; Y) / c of those for which `may_be_made` holds, if that is above the
-/// score at which the rule stops.
+/// The probe with the largest I(omega; Y) / c of those for which `may_be_made` holds, and that score, if it is above the
+/// one at which the rule stops.
 ///
 /// `Err` with the probe whose score is not a number.
 pub(super) fn choose(
     state: &State<'_>,
     scan: &mut Scan,
     may_be_made: impl Fn(usize, &Probe) -> bool,
-) -> Result<Option<usize>, usize> {
+) -> Result<Option<Informative>, usize> {
     most_per_cost(state, may_be_made, |probe| {
         mutual_information(state.problem, state.retained, scan, probe)
     })
 }
 
-/// The probe with the most `information` in nats per unit cost of those for which `may_be_made` holds, if
-/// that is above the score at which the rule stops.
+/// The probe with the most `information` in nats per unit cost of those for which `may_be_made` holds, and that score,
+/// if it is above the one at which the rule stops.
 ///
 /// `Err` with the probe whose score is not a number.
 pub(super) fn most_per_cost(
     state: &State<'_>,
     may_be_made: impl Fn(usize, &Probe) -> bool,
     mut information: impl FnMut(&Probe) -> f64,
-) -> Result<Option<usize>, usize> {
+) -> Result<Option<Informative>, usize> {
     let mut best: Option<(usize, f64)> = None;
     for (position, probe) in state.problem.probes().iter().enumerate() {
         if !may_be_made(position, probe) {
@@ -46,9 +46,7 @@ pub(super) fn most_per_cost(
             best = Some((position, score));
         }
     }
-    Ok(best
-        .filter(|&(_, score)| score > stopping_score(state))
-        .map(|(position, _)| position))
+    Ok(best.filter(|&(_, score)| score > stopping_score(state)))
 }
 
 /// Mutual information between the true world and the answer, in nats; for certain outcomes the entropy of

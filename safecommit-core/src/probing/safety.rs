@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use super::information::{self, most_per_cost};
-use super::{ProbeRule, State};
+use super::{Informative, ProbeRule, State};
 use crate::plausible::Retained;
 use crate::probe::{Kind, Probe};
 use crate::problem::Problem;
@@ -20,7 +20,7 @@ pub(super) fn choose(
     scan: &mut Scan,
     classes: &mut Classes,
     may_be_made: impl Fn(usize, &Probe) -> bool,
-) -> Result<Option<(usize, ProbeRule)>, usize> {
+) -> Result<Option<(Informative, ProbeRule)>, usize> {
     classes.fill(state.problem, state.retained);
     if classes.mass.len() < 2 {
         return Ok(None);
@@ -45,7 +45,7 @@ pub(super) fn about(
     classes: &mut Classes,
     action: usize,
     may_be_made: impl Fn(usize, &Probe) -> bool,
-) -> Result<Option<usize>, usize> {
+) -> Result<Option<Informative>, usize> {
     let signatures = &state.retained.signatures;
     classes.fill_by(state.problem, state.retained, |one, other| {
         let safe = |row: u32| signatures.is_safe(row as usize, action);
@@ -202,7 +202,7 @@ mod tests {
 
     /// The choice among two worlds in which the given actions of two are safe, and a probe that tells them
     /// apart.
-    fn chosen(safe: [&[usize]; 2]) -> Option<(usize, ProbeRule)> {
+    fn chosen(safe: [&[usize]; 2]) -> Option<(Informative, ProbeRule)> {
         let mut problem = Problem::new(Subject([0; 32]));
         for _ in 0..2 {
             problem.add_action(Action::default()).unwrap();
@@ -237,9 +237,12 @@ mod tests {
     fn worlds_of_one_signature_leave_nothing_to_find_out() {
         assert_eq!(chosen([&[1], &[1]]), None);
         assert_eq!(chosen([&[], &[]]), None);
-        let rule = ProbeRule::SafetyInformation;
-        assert_eq!(chosen([&[1], &[]]), Some((0, rule)));
-        assert_eq!(chosen([&[0], &[1]]), Some((0, rule)));
+        // Of two worlds that are equally likely and of two signatures the answer tells one bit.
+        for safe in [[&[1][..], &[]], [&[0], &[1]]] {
+            let ((probe, information), rule) = chosen(safe).unwrap();
+            assert_eq!((probe, rule), (0, ProbeRule::SafetyInformation));
+            assert!((information - std::f64::consts::LN_2).abs() < 1e-15);
+        }
     }
 
     #[test]

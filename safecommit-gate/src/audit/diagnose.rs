@@ -123,13 +123,13 @@ impl AuditReader {
         let snapshot = self.snapshot()?;
         labels_known(self, labels)?;
         self.each(|sequence, record| {
-            let Some(label) = labels.get(&record.entry.decision) else {
+            let Some(label) = labels.at(&record.entry.decision) else {
                 unlabelled += 1;
                 return Ok(());
             };
             labelled += 1;
             let reproduced = calibrations.reproduced(&record)?;
-            let truth = truth(label, &record.entry.request)?;
+            let truth = truth(label, &record.entry)?;
             tally.count(sequence, &record, &truth, &reproduced);
             Ok(())
         })?;

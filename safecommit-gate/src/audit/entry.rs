@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use safecommit_conformal::{Calibration, MondrianCalibration};
-use safecommit_core::{DecisionRecord, Fault, Request};
+use safecommit_core::{DecisionRecord, Fault, ProbeRule, Purpose, Request};
 use serde::{Deserialize, Serialize};
 
 use super::chain::ChainHash;
@@ -20,8 +20,8 @@ pub const MAX_RECORD_BYTES: usize = 32 * 1024 * 1024;
 
 /// One decision, as it is handed to [`AuditLog::append`](super::AuditLog::append): the request, the record that
 /// answered it, and the circumstances. The record of the core has what explains the decision: retained classes and
-/// signatures, the certificate or the blocking worlds, the chosen probe and its expected shrinkage, the fallback and
-/// its reason.
+/// signatures, the certificate or the blocking worlds, the next probe and its expected shrinkage, the fallback and
+/// its reason. What was expected of the probes that were made already stands in [`Self::probes`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -46,6 +46,13 @@ pub struct Entry {
     pub request: Request,
     /// What was decided and why. Probes that it lists beyond those of the request were made after the request.
     pub record: DecisionRecord,
+    /// The probes that the gate made, in their order; empty for a decision that was recorded without them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<MadeProbe>,
+    /// The facts of the decision with the values that they may have, whether or not these were proposed: what a label can
+    /// be about. Empty where nobody knows them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, Vec<String>>,
     /// Circumstances in words, such as the command line, by name.
     pub details: BTreeMap<String, String>,
     /// What went wrong in words, if anything did.
@@ -53,6 +60,31 @@ pub struct Entry {
     /// What making each probe of the request may do, by their names, as far as that is known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub side_effects: BTreeMap<String, SideEffect>,
+}
+
+/// A probe that was made on the way to a decision: what was expected of it when it was chosen, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MadeProbe {
+    /// Its name.
+    pub id: String,
+    /// Whether it was to certify an action or to verify a certificate.
+    pub purpose: Purpose,
+    /// The rule that chose it.
+    pub rule: ProbeRule,
+    /// Expected certificate shrinkage (Eq. 12), in [0, 1].
+    pub expected_shrinkage: f64,
+    /// Expected shrinkage per unit of cost (Eq. 13).
+    pub score: f64,
+    /// What the rule compared instead of the score, if it goes by information: nats per unit of cost.
+    pub information: Option<f64>,
+    /// What came of it; `None` if it failed.
+    pub outcome: Option<String>,
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
+    /// How long it took, in microseconds.
+    pub duration: u64,
 }
 
 /// What a decision was taken with.
@@ -167,6 +199,8 @@ impl Entry {
             fault: None,
             request,
             record,
+            probes: Vec::new(),
+            facts: BTreeMap::new(),
             details: BTreeMap::new(),
             error: None,
             side_effects: BTreeMap::new(),

@@ -1,5 +1,6 @@
 //! What can be wrong with a log, its key, an entry or a label.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
@@ -158,6 +159,14 @@ pub enum LabelError {
     /// A decision that the log does not hold.
     #[error("decision `{0}` is not in the log")]
     UnknownDecision(String),
+    /// A fact that the decision does not have, or a value that the fact cannot have.
+    #[error("line {line}: {undeclared}")]
+    Undeclared {
+        /// The line, from 1.
+        line: u64,
+        /// What it says, and what there is.
+        undeclared: Box<Undeclared>,
+    },
     /// A safe action that was no candidate.
     #[error("decision `{decision}` has no candidate `{action}`")]
     UnknownAction {
@@ -215,6 +224,64 @@ pub enum LabelError {
         /// The version that was asked for, or that none was.
         wanted: String,
     },
+}
+
+/// What a label says of a decision that has no such fact, or of a fact that has no such value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Undeclared {
+    /// The field of the label, as in `true_facts.kind`.
+    pub field: String,
+    /// The decision.
+    pub decision: String,
+    /// The fact.
+    pub fact: String,
+    /// The value; `None` where there is no such fact.
+    pub value: Option<String>,
+    /// The values that the fact has, or the facts that the decision has.
+    pub known: Vec<String>,
+}
+
+impl fmt::Display for Undeclared {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            field,
+            decision,
+            fact,
+            value,
+            known,
+        } = self;
+        match value {
+            None => write!(out, "{field}: decision `{decision}` has no fact `{fact}`"),
+            Some(value) => write!(
+                out,
+                "{field}: the fact `{fact}` of decision `{decision}` has no value `{value}`"
+            ),
+        }?;
+        write!(out, "; it has {}", listed(known))
+    }
+}
+
+impl LabelError {
+    /// The line of the labels that is at fault, from 1; `None` where the log or several lines are.
+    #[must_use]
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            Self::Line { line, .. } | Self::Undeclared { line, .. } => Some(*line),
+            _ => None,
+        }
+    }
+}
+
+/// Names in a sentence; of more than anybody reads, the first.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 24;
+    let quoted = names.iter().take(SHOWN).map(|name| format!("`{name}`"));
+    let shown = quoted.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 impl From<rusqlite::Error> for AuditError {

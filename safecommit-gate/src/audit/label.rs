@@ -9,6 +9,7 @@ use std::io::BufRead;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error::{AuditError, LabelError};
+use super::redact::Redaction;
 use crate::fact::{FactError, each_once, is_identifier};
 use crate::lines::{LineProblem, next_line, reason};
 
@@ -34,7 +35,8 @@ pub struct Label {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub true_world: Option<String>,
     /// The value that each fact had, as far as it is known, for worlds whose names say their facts
-    /// ([`WorldName`](super::WorldName)). The one world that admits the values of all facts that it restricts is the
+    /// ([`WorldName`](super::WorldName)). A fact that the decision does not have, or a value that the fact cannot have, is
+    /// an error where the log knows the facts of the decision. The one world that admits the values of all facts that it restricts is the
     /// true one. If there is none, those are left of which the label has all but some restricted facts. If there is
     /// none of these either, it is `left-out`, or the true world was not proposed. Facts that no world restricts do
     /// not matter.
@@ -65,7 +67,14 @@ pub struct Label {
 /// # Ok::<(), safecommit_gate::audit::AuditError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Labels(BTreeMap<String, Label>);
+pub struct Labels(BTreeMap<String, Numbered>);
+
+/// A label and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Numbered {
+    line: u64,
+    label: Label,
+}
 
 impl Labels {
     /// Labels from a list.
@@ -131,12 +140,31 @@ impl Labels {
     /// The label of a decision.
     #[must_use]
     pub fn get(&self, decision: &str) -> Option<&Label> {
-        self.0.get(decision)
+        Some(self.at(decision)?.1)
     }
 
     /// All of them, by decision.
     pub fn iter(&self) -> impl Iterator<Item = &Label> {
-        self.0.values()
+        self.0.values().map(|numbered| &numbered.label)
+    }
+
+    /// The labels of decisions that are kept with codes, each still in its line ([`Redaction::label`]).
+    ///
+    /// # Errors
+    ///
+    /// [`LabelError::Twice`] for two decisions of one code, which there are not but by forgery.
+    pub fn redacted(&self, redaction: &Redaction) -> Result<Self, LabelError> {
+        let mut all = Self::default();
+        for numbered in self.0.values() {
+            all.add(numbered.line, redaction.label(&numbered.label))?;
+        }
+        Ok(all)
+    }
+
+    /// The label of a decision, with its line.
+    pub(super) fn at(&self, decision: &str) -> Option<(u64, &Label)> {
+        let numbered = self.0.get(decision)?;
+        Some((numbered.line, &numbered.label))
     }
 
     fn add(&mut self, line: u64, label: Label) -> Result<(), LabelError> {
@@ -144,7 +172,7 @@ impl Labels {
             return Err(LabelError::Line { line, problem });
         }
         let decision = label.decision.clone();
-        match self.0.insert(decision.clone(), label) {
+        match self.0.insert(decision.clone(), Numbered { line, label }) {
             None => Ok(()),
             Some(_) => Err(LabelError::Twice(decision)),
         }

@@ -7,7 +7,7 @@ use safecommit_core::{Observation, ProbeProposal, Request};
 use serde::{Deserialize, Serialize};
 
 use super::chain::hexadecimal;
-use super::entry::{Entry, UsedCalibration};
+use super::entry::{Entry, MadeProbe, UsedCalibration};
 use super::error::AuditError;
 use super::key::LogKey;
 use super::label::Label;
@@ -43,6 +43,8 @@ pub enum RedactedField {
     Reason,
     /// The error.
     Error,
+    /// Why probes failed.
+    Failure,
     /// The detail of this name.
     Detail(String),
 }
@@ -53,7 +55,7 @@ pub enum RedactedField {
 /// have equal codes, whatever their field, so that records can still be compared; whoever has the key can look for a
 /// value by its [`code`](Self::code).
 ///
-/// Texts that are not chosen (descriptions, reasons, the error, other details) have every occurrence of a chosen
+/// Texts that are not chosen (descriptions, reasons, failures, the error, other details) have every occurrence of a chosen
 /// value replaced, and of values [told](Self::hiding); a value of up to three bytes only where it is a word of its own.
 /// Values that are written otherwise there, such as with escapes, are not found: choose those texts as a whole. Strata, families, the group and versions stay.
 ///
@@ -153,6 +155,13 @@ impl Redaction {
         redacted.decision.clone_from(&decision);
         redacted.request = self.request(&values, &entry.request);
         redacted.record.observed = self.observations(&entry.request, &entry.record.observed);
+        for made in &mut redacted.probes {
+            self.made(&values, &entry.request, made);
+        }
+        // Names of worlds and of outcomes are made of the facts and their values.
+        if self.redacts(&RedactedField::World) || self.redacts(&RedactedField::Outcome) {
+            redacted.facts.clear();
+        }
         for (name, value) in &mut redacted.details {
             *value = self.free(&values, &RedactedField::Detail(name.clone()), value);
         }
@@ -217,19 +226,9 @@ impl Redaction {
     }
 
     fn observations(&self, request: &Request, observed: &[Observation]) -> Vec<Observation> {
-        let declares = |name: &str| {
-            let mut probes = request.probes.iter();
-            probes.any(|probe| probe.id == name && probe.outcomes.is_some())
-        };
         let redact = |observation: &Observation| Observation {
             probe: self.name_of_probe(&observation.probe),
-            outcome: observation.outcome.as_ref().map(|outcome| {
-                if declares(&observation.probe) {
-                    self.name(&RedactedField::Outcome, outcome)
-                } else {
-                    outcome.clone()
-                }
-            }),
+            outcome: self.outcome(request, &observation.probe, observation.outcome.as_deref()),
         };
         observed.iter().map(redact).collect()
     }
@@ -242,6 +241,27 @@ impl Redaction {
             RedactedField::Probe
         };
         self.name(&field, name)
+    }
+
+    fn made(&self, values: &BTreeMap<String, String>, request: &Request, made: &mut MadeProbe) {
+        made.outcome = self.outcome(request, &made.id, made.outcome.as_deref());
+        made.id = self.name_of_probe(&made.id);
+        if let Some(reason) = &mut made.failure {
+            *reason = self.free(values, &RedactedField::Failure, reason);
+        }
+    }
+
+    /// The outcome of a probe; what it does not declare is `yes` or `no`.
+    fn outcome(&self, request: &Request, probe: &str, outcome: Option<&str>) -> Option<String> {
+        let mut probes = request.probes.iter();
+        let declares = probes.any(|known| known.id == probe && known.outcomes.is_some());
+        outcome.map(|outcome| {
+            if declares {
+                self.name(&RedactedField::Outcome, outcome)
+            } else {
+                outcome.to_owned()
+            }
+        })
     }
 
     /// A value of a field, as a code if the field is chosen.
@@ -314,7 +334,10 @@ impl Redaction {
                     values.extend(entry.details.get(name).map(String::as_str));
                 }
                 // Whole sentences, which are not looked for in others.
-                RedactedField::Description | RedactedField::Reason | RedactedField::Error => {}
+                RedactedField::Description
+                | RedactedField::Reason
+                | RedactedField::Failure
+                | RedactedField::Error => {}
             }
         }
         values.remove("");

@@ -59,13 +59,13 @@ impl AuditReader {
         labels_known(self, labels)?;
         let mut scored = Vec::with_capacity(labels.len());
         self.each(|_, record| {
-            let Some(label) = labels.get(&record.entry.decision) else {
+            let Some(label) = labels.at(&record.entry.decision) else {
                 return Ok(());
             };
             check_version(&record, score_version)?;
             // Scores that were changed since would make any threshold.
             calibrations.reproduced(&record)?;
-            let truth = truth(label, &record.entry.request)?;
+            let truth = truth(label, &record.entry)?;
             let worlds = match truth.world {
                 Some(world) => Vec::from_iter(world),
                 None => truth.class,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use safecommit_core::{ActionSet, Request};
 
-use super::error::{AuditError, LabelError};
+use super::entry::Entry;
+use super::error::{AuditError, LabelError, Undeclared};
 use super::label::{Label, Labels};
 use super::reader::AuditReader;
 use super::world_name::{Fit, WorldName};
@@ -27,8 +28,10 @@ enum Left {
     Unproposed,
 }
 
-/// What a label says of a request.
-pub(super) fn truth(label: &Label, request: &Request) -> Result<Truth, LabelError> {
+/// What a label, which stands in a line, says of its decision.
+pub(super) fn truth((line, label): (u64, &Label), entry: &Entry) -> Result<Truth, LabelError> {
+    let request = &entry.request;
+    check_declared(line, label, entry)?;
     let contradiction = |what| LabelError::Contradiction {
         decision: label.decision.clone(),
         what,
@@ -82,6 +85,51 @@ pub(super) fn truth(label: &Label, request: &Request) -> Result<Truth, LabelErro
         }
     }
     Ok(Truth { world, safe, class })
+}
+
+/// Refuses facts that the decision does not have and values that these cannot have. As they stand they would fit no world,
+/// and count as a truth that nobody proposed. A value that was possible and not proposed does just that.
+fn check_declared(line: u64, label: &Label, entry: &Entry) -> Result<(), LabelError> {
+    if entry.facts.is_empty() {
+        return Ok(());
+    }
+    for (fact, value) in label.true_facts.iter().flatten() {
+        check_fact(line, format!("true_facts.{fact}"), entry, fact, [value])?;
+    }
+    let proposed = |name: &String| entry.request.worlds.iter().any(|world| world.id == *name);
+    let unproposed = label.true_world.as_ref().filter(|name| !proposed(name));
+    if let Some(Ok(name)) = unproposed.map(|name| name.parse::<WorldName>()) {
+        for (fact, values) in name.restricted() {
+            check_fact(line, "true_world".to_owned(), entry, fact, values)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_fact<'v>(
+    line: u64,
+    field: String,
+    entry: &Entry,
+    fact: &str,
+    values: impl IntoIterator<Item = &'v String>,
+) -> Result<(), LabelError> {
+    let refuse = |value: Option<&String>, known| LabelError::Undeclared {
+        line,
+        undeclared: Box::new(Undeclared {
+            field,
+            decision: entry.decision.clone(),
+            fact: fact.to_owned(),
+            value: value.cloned(),
+            known,
+        }),
+    };
+    let Some(known) = entry.facts.get(fact) else {
+        return Err(refuse(None, entry.facts.keys().cloned().collect()));
+    };
+    match values.into_iter().find(|value| !known.contains(value)) {
+        None => Ok(()),
+        value => Err(refuse(value, known.clone())),
+    }
 }
 
 /// The worlds that fit for certain, or else those that may fit; what was left out only where none fits.

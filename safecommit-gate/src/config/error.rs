@@ -85,7 +85,7 @@ pub enum ConfigurationProblem {
 
 impl ConfigurationError {
     /// About the file as a whole.
-    pub(super) fn of_file(file: &Path, problem: ConfigurationProblem) -> Self {
+    pub(crate) fn of_file(file: &Path, problem: ConfigurationProblem) -> Self {
         Self {
             file: file.to_owned(),
             line: None,

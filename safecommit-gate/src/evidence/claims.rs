@@ -151,7 +151,11 @@ impl EvidenceSet {
     }
 
     /// What these records of one entity and attribute claim; `None` for none.
-    fn claimed_by(&self, records: &[&EvidenceRecord], now: Timestamp) -> Option<ClaimedValues> {
+    pub(super) fn claimed_by(
+        &self,
+        records: &[&EvidenceRecord],
+        now: Timestamp,
+    ) -> Option<ClaimedValues> {
         let said = records.first()?.proposition();
         let latest = self.latest(records, now);
         let mut values: BTreeMap<&str, (Alternative, bool)> = BTreeMap::new();

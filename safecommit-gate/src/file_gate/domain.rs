@@ -5,17 +5,17 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 
-use super::facts::{Known, Named, OF_AUTHORITY, Overwrite, REVERSIBLE, of_candidate, suffix};
+use super::describe::describe;
+use super::facts::{Known, Named, OF_AUTHORITY, Overwrite, of_candidate, path_of, suffix};
 use super::proposal::{Asked, FileRequest};
 use crate::domain::{
     Answer, Candidate, Clarifications, Domain, DomainError, Frame, OfferedProbe, SideEffect,
 };
-use crate::evidence::BeliefRule;
+use crate::evidence::{BeliefRule, Concern, Inconsistency};
 use crate::execute::{Content, Deletion, FileAction, Probed, TargetPath};
 use crate::files::{
     FileError, FileProbe, FileQuestion, FileSettings, ProbeOutcome, Proposed, Target, Workspace,
 };
-use crate::policy::ActionDescription;
 
 /// The name of the family of actions on files.
 pub(super) const FAMILY: &str = "file";
@@ -185,6 +185,29 @@ impl<'g> FileDomain<'g> {
         self.targets.iter().map(|opened| &opened.path)
     }
 
+    /// What is the matter with the evidence, as far as it is about the targets or comes with the request: of what contains a
+    /// target, or is in one, only the times count.
+    pub(super) fn inconsistencies(&self, now: Timestamp) -> Vec<Inconsistency> {
+        let (request, workspace) = (self.request, self.workspace.path().to_string_lossy());
+        request.evidence.inconsistencies(now, |record| {
+            let (id, entity) = (record.id(), record.proposition().entity());
+            let path = path_of(entity, &workspace);
+            let name = || path.as_ref().map_or(entity, TargetPath::as_str).to_owned();
+            let of_request =
+                !request.of_host.contains(id) || request.uses.iter().any(|used| used == id);
+            let any_target = |is_meant: &dyn Fn(&TargetPath, &TargetPath) -> bool| {
+                let mut targets = self.targets();
+                path.as_ref()
+                    .is_some_and(|path| targets.any(|target| is_meant(path, target)))
+            };
+            if of_request || any_target(&|path, target| path == target) {
+                return Some(Concern::Claim(name()));
+            }
+            any_target(&|path, target| path.is_or_is_in(target) || target.is_or_is_in(path))
+                .then_some(Concern::Time)
+        })
+    }
+
     fn position(&self, path: &TargetPath) -> usize {
         let position = self.targets.iter().position(|opened| opened.path == *path);
         position.unwrap_or(self.targets.len())
@@ -192,25 +215,14 @@ impl<'g> FileDomain<'g> {
 
     fn candidate(&self, number: usize, asked: &Asked) -> Candidate {
         let action = &asked.action;
-        let principal = self.settings.principal.as_str();
-        let path = action.path();
-        let mut description = ActionDescription::new(action.name(), principal, path.as_str())
-            .with("path", path.as_str())
-            .reading_each("", suffix(self.position(path), '_'));
-        if let FileAction::Move { to, .. } = action {
-            description = description.reading_each("destination_", suffix(self.position(to), '_'));
-        }
-        let name = action.candidate_name(number);
-        if let FileAction::Overwrite { .. } = action {
-            // As with all others, a schema may leave these out.
-            for fact in FileQuestion::StagedDiff.facts() {
-                description = description.reading_each(*fact, of_candidate(&name, fact));
-            }
-        }
-        if self.settings.deletion.is_permanent_for(action) {
-            let known = of_candidate(&name, REVERSIBLE);
-            description = description.reading_each(REVERSIBLE, known);
-        }
+        let settings = self.settings;
+        let (principal, permanent) = (
+            &settings.principal,
+            settings.deletion.is_permanent_for(action),
+        );
+        let description = describe(action, number, principal, permanent, |path| {
+            self.position(path)
+        });
         // Whether it can be undone depends on the world, and of a permanent deletion it never can. So nothing is certified on
         // a support that was cut, and every certificate is verified as the settings say.
         Candidate {
@@ -218,7 +230,7 @@ impl<'g> FileDomain<'g> {
             reward: asked.reward,
             severity: self.settings.severity_of(action),
             refused: self.probed[number].is_err().then(|| REFUSED.to_owned()),
-            ..Candidate::new(name, description)
+            ..Candidate::new(action.candidate_name(number), description)
         }
     }
 

@@ -191,16 +191,19 @@ fn entities_of<'e>(
         .iter()
         .map(|record| record.proposition().entity());
     let mut entities: Vec<&str> = names
-        .filter(|entity| {
-            let below = entity
-                .strip_prefix(workspace)
-                .and_then(|rest| rest.strip_prefix('/'));
-            TargetPath::new(below.unwrap_or(entity)).is_ok_and(|named| is_meant(&named))
-        })
+        .filter(|entity| path_of(entity, workspace).is_some_and(|named| is_meant(&named)))
         .collect();
     entities.sort_unstable();
     entities.dedup();
     entities
+}
+
+/// The path in the workspace that evidence names, in any spelling; `None` for whatever else it is about.
+pub(super) fn path_of(entity: &str, workspace: &str) -> Option<TargetPath> {
+    let below = entity
+        .strip_prefix(workspace)
+        .and_then(|rest| rest.strip_prefix('/'));
+    TargetPath::new(below.unwrap_or(entity)).ok()
 }
 
 /// When what is known of a target was so, to compare with the times of its changes; `None` if no evidence names it. Evidence

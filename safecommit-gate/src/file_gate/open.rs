@@ -1,9 +1,10 @@
 //! A gate as its configuration says.
 
+use super::details::PATH_DETAILS;
 use super::domain::FileDomainSettings;
-use super::release::{FileGate, FileGateError, FileGateParts, PATH_DETAILS};
+use super::release::{FileGate, FileGateError, FileGateParts};
 use crate::audit::{AuditLog, LogKey};
-use crate::config::GateConfiguration;
+use crate::config::{ConfigurationError, GateConfiguration};
 use crate::evidence::BeliefRule;
 use crate::files::{FileQuestion, Workspace};
 use crate::gate::Gate;
@@ -13,7 +14,7 @@ impl FileGate {
     ///
     /// # Errors
     ///
-    /// [`FileGateError`] for policies, a calibration, a key or a log that cannot be used, and for a calibration of another
+    /// [`FileGateError`] for policies that do not hold or a schema that asks of file actions what they do not have, for a calibration, a key or a log that cannot be used, and for a calibration of another
     /// version of the score.
     pub fn open(configuration: &GateConfiguration) -> Result<Self, FileGateError> {
         let key = LogKey::read(configuration.key())?;
@@ -43,7 +44,7 @@ impl FileGate {
             principal: configuration.principal().to_owned(),
             guarded: configuration.guarded_paths().to_vec(),
         };
-        Self::new(FileGateParts {
+        let opened = Self::new(FileGateParts {
             gate,
             domain,
             workspace: Workspace::open(configuration.workspace())?,
@@ -51,6 +52,12 @@ impl FileGate {
             log,
             key,
             calibration: configuration.calibration()?,
+        });
+        opened.map_err(|error| match error {
+            FileGateError::Policy(error) => {
+                ConfigurationError::of_file(configuration.file(), error.into()).into()
+            }
+            other => other,
         })
     }
 }

@@ -5,8 +5,10 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use safecommit_conformal::Stratum;
-use safecommit_core::{DecisionKind, DecisionRecord, WorldFate};
+use safecommit_core::{DecisionKind, DecisionRecord};
 
+use super::describe::check_policies;
+use super::details::{PATH_DETAILS, details, inconsistency_details, remarks};
 use super::domain::{FAMILY, FileDomain, FileDomainSettings};
 use super::proposal::FileRequest;
 use crate::audit::{
@@ -14,12 +16,13 @@ use crate::audit::{
 };
 use crate::calibration::{GateCalibration, GateCalibrationError};
 use crate::config::{ConfigurationError, GateConfiguration};
-use crate::evidence::{HalfLifeError, Trust};
+use crate::evidence::{HalfLifeError, Inconsistency, Trust};
 use crate::execute::{
     ActionError, Authority, ExecuteError, Executor, Probed, Proposal, Receipt, ReleaseContext,
 };
 use crate::files::{FileError, Workspace, score_version};
 use crate::gate::{Asked, Decided, Gate, GateError, LEFT_OUT_FOR_OTHERS};
+use crate::policy::PolicyError;
 
 /// Stands between an agent and the files of a workspace: decides what it proposes, records the decision, and releases what
 /// was certified.
@@ -90,6 +93,7 @@ pub struct FileDecision {
     proposal: Proposal,
     probed: Vec<Result<Probed, String>>,
     questions: Vec<(String, String)>,
+    inconsistencies: Vec<Inconsistency>,
     appended: Appended,
 }
 
@@ -118,6 +122,9 @@ pub enum FileGateError {
     /// The workspace cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The schema asks of file actions what they do not have.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// The calibration is for another score, or none.
     #[error(transparent)]
     Calibration(#[from] GateCalibrationError),
@@ -153,8 +160,10 @@ impl FileGate {
     ///
     /// # Errors
     ///
+    /// [`FileGateError::Policy`] for a schema that asks of file actions what they do not have, and
     /// [`FileGateError::Calibration`] for a calibration of another version of the score.
     pub fn new(parts: FileGateParts) -> Result<Self, FileGateError> {
+        check_policies(parts.gate.policies(), &parts.domain.principal)?;
         let versions = Versions {
             program: concat!("safecommit-gate ", env!("CARGO_PKG_VERSION")).to_owned(),
             policy: Some(parts.gate.policies().version()),
@@ -220,6 +229,10 @@ impl FileGate {
         entry.group = group;
         entry.details.extend(details(request, &proposal, &domain));
         entry.details.extend(remarks(request, &decided));
+        let inconsistencies = domain.inconsistencies(now);
+        entry
+            .details
+            .extend(inconsistency_details(&inconsistencies));
         let questions = request.clarifications.iter();
         let questions = questions.map(|(asked, _)| (asked.id.clone(), asked.question.clone()));
         let questions = questions.collect();
@@ -234,6 +247,7 @@ impl FileGate {
             proposal,
             probed,
             questions,
+            inconsistencies,
             appended,
         })
     }
@@ -382,6 +396,12 @@ impl FileDecision {
         &self.decided
     }
 
+    /// What is the matter with the evidence that concerns it; it was weighed all the same.
+    #[must_use]
+    pub fn inconsistencies(&self) -> &[Inconsistency] {
+        &self.inconsistencies
+    }
+
     /// Where it stands in the log.
     #[must_use]
     pub fn appended(&self) -> Appended {
@@ -421,68 +441,4 @@ impl FileDecision {
 
 fn used(calibration: Option<&GateCalibration>) -> UsedCalibration<'_> {
     calibration.map_or(UsedCalibration::None, GateCalibration::used)
-}
-
-/// What a reader of the record would otherwise have to find out from it.
-fn remarks(request: &FileRequest, decided: &Decided) -> Vec<(String, String)> {
-    let (asked, record) = (decided.case().request(), decided.record());
-    let mut remarks = Vec::new();
-    if asked.authority_missing && !request.authority_missing {
-        let remark = "nothing but facts about who may decide stands in the way";
-        remarks.push(("authority".to_owned(), remark.to_owned()));
-    }
-    if let (DecisionKind::Commit, Some(action)) = (record.decision, &record.action) {
-        let worlds = asked.worlds.iter().zip(&record.worlds);
-        let unsafe_above = worlds.filter(|(world, stands)| {
-            stands.fate == WorldFate::AboveThreshold && !world.safe.contains(action)
-        });
-        match unsafe_above.count() {
-            0 => {}
-            left => remarks.push((
-                "unverified".to_owned(),
-                format!("worlds above the threshold in which `{action}` is not safe, and that no answer refuted: {left}"),
-            )),
-        }
-    }
-    remarks
-}
-
-/// The details of a record that hold paths, or words of the agent in which a path may stand. Nothing else in it does, but for
-/// the names of questions to persons, which are [`RedactedField::Question`](crate::audit::RedactedField::Question).
-pub const PATH_DETAILS: [&str; 6] = ["actions", "targets", "refused", "probes", "tool", "uses"];
-
-/// The circumstances in words.
-fn details(
-    request: &FileRequest,
-    proposal: &Proposal,
-    domain: &FileDomain<'_>,
-) -> Vec<(String, String)> {
-    let mut actions = Vec::new();
-    let mut refused = Vec::new();
-    for (number, action) in request.actions().enumerate() {
-        let name = action.candidate_name(number);
-        let described = proposal.describe(number).unwrap_or_default();
-        actions.push(format!("{name}: {described}"));
-        if let Err(reason) = domain.probed(number) {
-            refused.push(format!("{name}: {reason}"));
-        }
-    }
-    let targets = (1..).zip(domain.targets());
-    let targets: Vec<String> = targets
-        .map(|(number, path)| format!("{number}: `{path}`"))
-        .collect();
-    let mut details = vec![
-        ("actions".to_owned(), actions.join("; ")),
-        ("targets".to_owned(), targets.join("; ")),
-        ("tool".to_owned(), request.tool.clone()),
-        ("uses".to_owned(), request.uses.join(", ")),
-    ];
-    if let Some(wanted) = &request.probes {
-        let names: Vec<&str> = wanted.iter().map(|question| question.name()).collect();
-        details.push(("candidate_probes".to_owned(), names.join(", ")));
-    }
-    if !refused.is_empty() {
-        details.push(("refused".to_owned(), refused.join("; ")));
-    }
-    details
 }

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use safecommit_core::{Case, Certificate, DecisionRecord, Fault, Workspace};
 
 use super::Probing;
-use crate::audit::{Durations, Entry, Governing, ReportedFault};
+use crate::audit::{Durations, Entry, Governing, MadeProbe, ReportedFault};
 use crate::domain::SideEffect;
+use crate::fact::{Fact, Facts};
 
 /// A decision: the request that tells what was found, the record that answers it, and for a commit the certificate.
 #[derive(Debug)]
@@ -14,9 +15,10 @@ pub struct Decided {
     pub(super) record: DecisionRecord,
     pub(super) certificate: Option<Certificate>,
     pub(super) durations: Durations,
-    pub(super) fault: Option<ReportedFault>,
-    pub(super) error: Option<String>,
-    pub(super) failed: Vec<(String, String)>,
+    /// What went wrong on the way to the worlds, as it is reported and in words.
+    pub(super) fault: Option<(ReportedFault, String)>,
+    pub(super) made: Vec<MadeProbe>,
+    pub(super) facts: Facts,
     pub(super) left_out: Vec<usize>,
     pub(super) probing: Probing,
 }
@@ -41,13 +43,19 @@ impl Decided {
     /// What went wrong on the way to the worlds, if anything did; then the decision is to escalate.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
-        self.error.as_deref()
+        self.fault.as_ref().map(|(_, error)| error.as_str())
+    }
+
+    /// The probes that were made, in their order: what was expected of each, and what came of it.
+    #[must_use]
+    pub fn probes(&self) -> &[MadeProbe] {
+        &self.made
     }
 
     /// Why probes failed, by their names.
-    #[must_use]
-    pub fn failed_probes(&self) -> &[(String, String)] {
-        &self.failed
+    pub fn failed_probes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let made = self.made.iter();
+        made.filter_map(|made| Some((made.id.as_str(), made.failure.as_deref()?)))
     }
 
     /// The candidates, by position, that were not looked at, since with better ones there were too many worlds. They are
@@ -79,15 +87,12 @@ impl Decided {
             self.record.clone(),
         );
         entry.durations = self.durations;
-        entry.fault = self.fault;
-        entry.error.clone_from(&self.error);
-        if !self.failed.is_empty() {
-            let failed = self.failed.iter();
-            let failed: Vec<String> = failed
-                .map(|(probe, reason)| format!("{probe}: {reason}"))
-                .collect();
-            entry.details.insert("probes".to_owned(), failed.join("; "));
-        }
+        entry.fault = self.fault.as_ref().map(|(fault, _)| *fault);
+        entry.error = self.error().map(str::to_owned);
+        entry.probes.clone_from(&self.made);
+        let facts = self.facts.as_slice().iter();
+        let known = |fact: &Fact| (fact.name().to_owned(), fact.values().to_vec());
+        entry.facts = facts.map(known).collect();
         if !self.left_out.is_empty() {
             let left_out = self.left_out.iter();
             let names = left_out.map(|at| self.record.actions[*at].id.as_str());

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use safecommit_conformal::Calibration;
 use safecommit_core::{Case, Decision, Step, Workspace};
 
-use super::{GateError, Pose};
+use super::{GateError, Pose, micros};
+use crate::audit::MadeProbe;
 use crate::domain::{Answer, Domain};
 
 /// The probes of a decision in progress.
@@ -14,8 +15,8 @@ pub(super) struct Run<'r, D: ?Sized> {
     pub(super) pose: &'r Pose,
     pub(super) begun: Instant,
     pub(super) probing: Duration,
-    /// Why probes failed, by their names.
-    pub(super) failed: Vec<(String, String)>,
+    /// Those that were made, in their order.
+    pub(super) made: Vec<MadeProbe>,
 }
 
 impl<D: Domain + ?Sized> Run<'_, D> {
@@ -40,26 +41,36 @@ impl<D: Domain + ?Sized> Run<'_, D> {
             let posed = &self.pose.probes[posed[choice.probe]];
             let begun = Instant::now();
             let answer = self.domain.make(posed.offered);
-            self.probing += begun.elapsed();
+            let took = begun.elapsed();
+            self.probing += took;
             if answer == Answer::NotYet {
                 break;
             }
             let name = &case.request().probes[choice.probe].id;
             let outcome = posed.outcome(&answer);
-            match &answer {
-                Answer::Failed(reason) => self.failed.push((name.clone(), reason.clone())),
-                _ if outcome.is_none() => {
-                    let reason = "it left open what it should reveal".to_owned();
-                    self.failed.push((name.clone(), reason));
-                }
-                _ => {}
-            }
+            let failure = match answer {
+                Answer::Failed(reason) => Some(reason),
+                _ if outcome.is_none() => Some("it left open what it should reveal".to_owned()),
+                _ => None,
+            };
+            let observation = posed.observation(name, outcome);
+            self.made.push(MadeProbe {
+                id: name.clone(),
+                purpose: choice.purpose,
+                rule: choice.rule,
+                expected_shrinkage: choice.shrinkage,
+                score: choice.score,
+                information: choice.information,
+                outcome: observation.outcome.clone(),
+                failure,
+                duration: micros(took),
+            });
             // A report that is refused makes the controller escalate with that reason.
             let _ = match outcome {
                 Some(outcome) => controller.observe(choice.probe, outcome),
                 None => controller.probe_failed(choice.probe),
             };
-            observed.push(posed.observation(name, outcome));
+            observed.push(observation);
         }
         let case = case.with_observed(observed, elapsed)?;
         let decision = case.decide(calibration);

@@ -29,6 +29,13 @@ pub(super) enum Source {
     Constant(AttributeValue),
 }
 
+/// Why an attribute of an action has no value.
+pub(super) struct Unbound {
+    /// What declares it; `None` for one that nothing declares.
+    pub(super) holder: Option<Holder>,
+    pub(super) error: BindError,
+}
+
 /// What says where an attribute is read and from what.
 pub(super) type Key<'b> = (Holder, &'b str, &'b Type, &'b Source);
 
@@ -60,7 +67,7 @@ pub(super) fn attributes(
     facts: &Facts,
     action: &ActionDescription,
     request: &Bound,
-) -> Result<Vec<Arc<Bindable>>, BindError> {
+) -> Result<Vec<Arc<Bindable>>, Unbound> {
     let name = || action.action.clone();
     let none = Attributes::new();
     let declared = |holder| {
@@ -78,15 +85,22 @@ pub(super) fn attributes(
             .into_iter()
             .any(|holder| declared(holder).contains_key(attribute))
         {
-            let attribute = attribute.clone();
-            return Err(BindError::UnknownAttribute {
+            let error = BindError::UnknownAttribute {
                 action: name(),
-                attribute,
+                attribute: attribute.clone(),
+            };
+            return Err(Unbound {
+                holder: None,
+                error,
             });
         }
     }
     let mut bindables = Vec::new();
     for holder in Holder::ALL {
+        let refuse = |error| Unbound {
+            holder: Some(holder),
+            error,
+        };
         for (attribute, declaration) in declared(holder) {
             let renamed = action.facts.get(attribute);
             let fact_name = renamed
@@ -97,23 +111,23 @@ pub(super) fn attributes(
             let of = &declaration.of;
             let (source, values) = match (constant, fact) {
                 (Some(_), _) if fact.is_some() || renamed.is_some() => {
-                    return Err(BindError::Twice {
+                    return Err(refuse(BindError::Twice {
                         action: name(),
                         attribute: attribute.clone(),
-                    });
+                    }));
                 }
                 (None, None) if renamed.is_some() => {
-                    return Err(BindError::UnknownFact {
+                    return Err(refuse(BindError::UnknownFact {
                         action: name(),
                         attribute: attribute.clone(),
                         fact: fact_name,
-                    });
+                    }));
                 }
                 (None, None) if declaration.required => {
-                    return Err(BindError::Missing {
+                    return Err(refuse(BindError::Missing {
                         action: name(),
                         attribute: attribute.clone(),
-                    });
+                    }));
                 }
                 (None, None) => continue,
                 (Some(value), _) => (Source::Constant(value.clone()), vec![value.clone()]),
@@ -127,13 +141,13 @@ pub(super) fn attributes(
                     value: value.to_string(),
                 })
             });
-            let expressions = expressions.collect::<Result<_, BindError>>()?;
+            let expressions = expressions.collect::<Result<_, BindError>>();
             bindables.push(Arc::new(Bindable {
                 holder,
                 name: attribute.clone(),
                 of: Arc::clone(of),
                 source,
-                values: expressions,
+                values: expressions.map_err(refuse)?,
                 of_values: values,
             }));
         }

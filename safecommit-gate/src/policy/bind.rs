@@ -89,8 +89,9 @@ impl SafetyMap {
         };
         for action in actions {
             let request = Arc::new(bound(loaded, action)?);
-            let attributes = attributes(loaded, facts, action, &request)?;
-            map.check(action, &request, &attributes)?;
+            let attributes = attributes(loaded, facts, action, &request);
+            let attributes = attributes.map_err(|unbound| unbound.error)?;
+            check(loaded, action, &request, &attributes)?;
             let mut rules = Vec::new();
             for (policy, written) in loaded.policies.iter().enumerate() {
                 if let Some(by_group) = in_scope(loaded, written, &request.action) {
@@ -183,53 +184,6 @@ impl SafetyMap {
             self.rules.len() - 1
         })
     }
-
-    /// Checks principal and resource against the schema. Attributes are of their declared types by now, and those that are
-    /// required are there, so that without groups, and where names are free, nothing is left to be refused.
-    fn check(
-        &self,
-        action: &ActionDescription,
-        request: &Bound,
-        attributes: &[Arc<Bindable>],
-    ) -> Result<(), BindError> {
-        let is_free = |(uid, groups): &Party| {
-            groups.is_empty() && !self.loaded.declared.is_enumerated(uid.type_name())
-        };
-        if is_free(&request.principal) && is_free(&request.resource) {
-            debug_assert!(self.let_cedar_check(action, request, attributes).is_ok());
-            return Ok(());
-        }
-        self.let_cedar_check(action, request, attributes)
-    }
-
-    /// Lets Cedar check one world against the schema; all others differ from it in declared values only.
-    fn let_cedar_check(
-        &self,
-        action: &ActionDescription,
-        request: &Bound,
-        attributes: &[Arc<Bindable>],
-    ) -> Result<(), BindError> {
-        let schema = &self.loaded.schema;
-        let refused = |message: String| BindError::Refused {
-            action: action.action.clone(),
-            message,
-        };
-        let value = |attribute: &Bindable| attribute.values.first().cloned();
-        let context = super::evaluate::context(attributes, value).map_err(&refused)?;
-        let built = cedar_policy::Request::new(
-            request.principal.0.clone(),
-            request.action.clone(),
-            request.resource.0.clone(),
-            context,
-            Some(schema),
-        );
-        built.map_err(|error| refused(error.to_string()))?;
-        let entities = super::evaluate::parties(request, attributes, value).map_err(&refused)?;
-        let checked = cedar_policy::Entities::from_entities(entities, Some(schema));
-        checked
-            .map_err(|error| refused(error.to_string()))
-            .map(drop)
-    }
 }
 
 impl Rule {
@@ -300,9 +254,13 @@ fn in_scope(loaded: &Loaded, policy: &SafetyPolicy, action: &EntityUid) -> Optio
     }
 }
 
-fn bound(loaded: &Loaded, action: &ActionDescription) -> Result<Bound, BindError> {
-    let named =
-        |uid: &EntityUid| uid.id().unescaped() == action.action || uid.to_string() == action.action;
+/// Whether an action is called so, by its name alone or as in a policy.
+pub(super) fn is_called(uid: &EntityUid, name: &str) -> bool {
+    uid.id().unescaped() == name || uid.to_string() == name
+}
+
+pub(super) fn bound(loaded: &Loaded, action: &ActionDescription) -> Result<Bound, BindError> {
+    let named = |uid: &EntityUid| is_called(uid, &action.action);
     let asked = |party: &Described, of: &EntityTypeName| {
         party
             .of_type
@@ -342,4 +300,51 @@ fn bound(loaded: &Loaded, action: &ActionDescription) -> Result<Bound, BindError
         principal: party(&action.principal, pair.principal())?,
         resource: party(&action.resource, pair.resource())?,
     })
+}
+
+/// Checks principal and resource against the schema. Attributes are of their declared types by now, and those that are
+/// required are there, so that without groups, and where names are free, nothing is left to be refused.
+pub(super) fn check(
+    loaded: &Loaded,
+    action: &ActionDescription,
+    request: &Bound,
+    attributes: &[Arc<Bindable>],
+) -> Result<(), BindError> {
+    let is_free = |(uid, groups): &Party| {
+        groups.is_empty() && !loaded.declared.is_enumerated(uid.type_name())
+    };
+    if is_free(&request.principal) && is_free(&request.resource) {
+        debug_assert!(let_cedar_check(loaded, action, request, attributes).is_ok());
+        return Ok(());
+    }
+    let_cedar_check(loaded, action, request, attributes)
+}
+
+/// Lets Cedar check one world against the schema; all others differ from it in declared values only.
+fn let_cedar_check(
+    loaded: &Loaded,
+    action: &ActionDescription,
+    request: &Bound,
+    attributes: &[Arc<Bindable>],
+) -> Result<(), BindError> {
+    let schema = &loaded.schema;
+    let refused = |message: String| BindError::Refused {
+        action: action.action.clone(),
+        message,
+    };
+    let value = |attribute: &Bindable| attribute.values.first().cloned();
+    let context = super::evaluate::context(attributes, value).map_err(&refused)?;
+    let built = cedar_policy::Request::new(
+        request.principal.0.clone(),
+        request.action.clone(),
+        request.resource.0.clone(),
+        context,
+        Some(schema),
+    );
+    built.map_err(|error| refused(error.to_string()))?;
+    let entities = super::evaluate::parties(request, attributes, value).map_err(&refused)?;
+    let checked = cedar_policy::Entities::from_entities(entities, Some(schema));
+    checked
+        .map_err(|error| refused(error.to_string()))
+        .map(drop)
 }

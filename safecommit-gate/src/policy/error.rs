@@ -18,7 +18,7 @@ pub enum PolicyError {
         /// What is wrong there.
         message: String,
     },
-    /// A schema that does not parse, or names a type that it does not declare.
+    /// A schema that does not parse, names a type that it does not declare, or asks of an action what it does not have.
     #[error("schema `{file}`, {place}: {message}")]
     Schema {
         /// The name of the text.

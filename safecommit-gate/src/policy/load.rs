@@ -60,6 +60,8 @@ pub(super) fn load(
         pairs,
         policies,
         splits: Splits::default(),
+        schema_name: schema_text.name.to_owned(),
+        schema_text: schema_text.text.to_owned(),
         digest,
     })
 }

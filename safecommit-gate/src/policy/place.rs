@@ -69,6 +69,87 @@ pub(crate) fn significant(text: &str) -> impl Iterator<Item = (usize, u8)> {
     })
 }
 
+/// What is declared in a schema.
+pub(crate) enum Declares<'n> {
+    /// An entity type, by its name without namespaces.
+    Entity(&'n str),
+    /// An action.
+    Action(&'n str),
+}
+
+/// The byte at which a schema, which parses, declares an attribute of something: in its declaration, or else in that of a
+/// type that it shares with others, or else where it is declared itself.
+pub(crate) fn declaration(text: &str, declares: &Declares<'_>, attribute: Option<&str>) -> usize {
+    let (keyword, name) = match declares {
+        Declares::Entity(name) => ("entity", *name),
+        Declares::Action(name) => ("action", *name),
+    };
+    let mut statement_start = 0;
+    let mut declared = None;
+    let ends = significant(text).filter(|(_, letter)| *letter == b';');
+    for (end, _) in ends {
+        let statement = statement_start..end;
+        statement_start = end + 1;
+        let mut words = words(text, statement.clone());
+        let mut is_keyword = words.by_ref().skip_while(|(_, word)| *word != keyword);
+        let Some((start, _)) = is_keyword.next() else {
+            continue;
+        };
+        // The names stand before what they are declared as.
+        let head = text.get(start..end).unwrap_or_default();
+        let until = head.find(['{', '=']).map_or(end, |at| start + at);
+        let mut words = words.take_while(|(at, _)| *at < until);
+        if words.any(|(_, word)| word == name) || head.contains(&format!("\"{name}\"")) {
+            declared = Some(start..end);
+            break;
+        }
+    }
+    let found = attribute.and_then(|attribute| {
+        let here = declared
+            .clone()
+            .and_then(|range| attribute_in(text, range, attribute));
+        here.or_else(|| attribute_in(text, 0..text.len(), attribute))
+    });
+    found
+        .or(declared.map(|range| range.start))
+        .unwrap_or_default()
+}
+
+/// Where an attribute gets its type in a part of a schema.
+fn attribute_in(text: &str, range: std::ops::Range<usize>, attribute: &str) -> Option<usize> {
+    let gets_type = |at: usize| {
+        let after = text.get(at + attribute.len()..).unwrap_or_default();
+        after
+            .trim_start()
+            .trim_start_matches('?')
+            .trim_start()
+            .starts_with(':')
+    };
+    let mut words = words(text, range);
+    words
+        .find(|(at, word)| *word == attribute && gets_type(*at))
+        .map(|(at, _)| at)
+}
+
+/// The words of a part of a text with their positions, without those in strings and comments.
+fn words(text: &str, range: std::ops::Range<usize>) -> impl Iterator<Item = (usize, &str)> {
+    let is_of_word = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
+    let mut letters = significant(text)
+        .skip_while(move |(at, _)| *at < range.start)
+        .take_while(move |(at, _)| *at < range.end)
+        .filter(move |(_, letter)| is_of_word(*letter))
+        .map(|(at, _)| at)
+        .peekable();
+    std::iter::from_fn(move || {
+        let start = letters.next()?;
+        let mut end = start + 1;
+        while letters.next_if_eq(&end).is_some() {
+            end += 1;
+        }
+        Some((start, text.get(start..end)?))
+    })
+}
+
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     at += 1;
     while at < bytes.len() && bytes[at] != b'"' {

@@ -1,9 +1,9 @@
 //! With redaction, no chosen value is in any file of the log, and the decisions are the same.
 
 use safecommit_conformal::Delta;
-use safecommit_core::DecisionKind;
+use safecommit_core::{DecisionKind, ProbeRule, Purpose};
 use safecommit_gate::audit::{
-    AuditError, Label, Labels, LogKey, RedactedField, Redaction, UsedCalibration,
+    AuditError, Label, Labels, LogKey, MadeProbe, RedactedField, Redaction, UsedCalibration,
 };
 
 use crate::support::{Place, REQUEST, calibration, entry};
@@ -130,6 +130,69 @@ fn no_chosen_value_is_written_and_the_decisions_are_the_same() {
         diagnosis.failed[0].decision,
         redaction().code("second-secret")
     );
+}
+
+/// The probes that were made say what the record says of them, so they are kept with the same codes.
+#[test]
+fn probes_that_were_made_are_kept_as_the_rest() {
+    let observed = r#", "observed": [{"probe": "stat", "outcome": "plain"}, {"probe": "ask", "outcome": "yes"}]"#;
+    let made = |id: &str, outcome: Option<&str>, failure: Option<&str>| MadeProbe {
+        id: id.to_owned(),
+        purpose: Purpose::Certify,
+        rule: ProbeRule::Shrinkage,
+        expected_shrinkage: 0.25,
+        score: 0.125,
+        information: None,
+        outcome: outcome.map(str::to_owned),
+        failure: failure.map(str::to_owned),
+        duration: 7,
+    };
+    let mut given = entry("first-secret", request(observed), UsedCalibration::None);
+    given.probes = vec![
+        made("stat", Some("plain"), None),
+        made("ask", Some("yes"), None),
+        made("ask", None, Some("no way to /home/ada/scratch of plain")),
+    ];
+    given
+        .facts
+        .insert("kind".to_owned(), vec!["plain".to_owned()]);
+    let code = |value: &str| redaction().code(value);
+    let place = Place::new();
+    let mut log = place.create().with_redaction(redaction());
+    log.append(&given, UsedCalibration::None).unwrap();
+    let kept = &place.reader().records().unwrap()[0].entry;
+    let told = kept.probes.iter();
+    let told: Vec<_> = told
+        .map(|made| (made.id.clone(), made.outcome.clone(), made.failure.clone()))
+        .collect();
+    let failure = format!(
+        "no way to {} of {}",
+        code("/home/ada/scratch"),
+        code("plain")
+    );
+    let expected = [
+        (code("stat"), Some(code("plain")), None),
+        (code("ask"), Some("yes".to_owned()), None),
+        (code("ask"), None, Some(failure)),
+    ];
+    assert_eq!(told, expected);
+    assert!(kept.facts.is_empty());
+    assert_eq!(
+        (kept.probes[0].expected_shrinkage, kept.probes[0].duration),
+        (0.25, 7)
+    );
+
+    // A reason is kept as a whole, where that is chosen, and facts where nothing that is made of them is.
+    let redaction = Redaction::new(LogKey::from_bytes([5; 32]), [RedactedField::Failure]);
+    given.decision = "second".to_owned();
+    let mut log = log.with_redaction(redaction);
+    log.append(&given, UsedCalibration::None).unwrap();
+    let kept = &place.reader().records().unwrap()[1].entry;
+    let whole = code("no way to /home/ada/scratch of plain");
+    assert_eq!(kept.probes[2].failure, Some(whole));
+    assert_eq!(kept.probes[0].outcome.as_deref(), Some("plain"));
+    assert_eq!(kept.facts, given.facts);
+    assert_eq!(place.verify().unwrap(), 2);
 }
 
 #[test]

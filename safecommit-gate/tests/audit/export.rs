@@ -3,8 +3,8 @@
 use std::io::{BufReader, Read as _};
 
 use safecommit_gate::audit::{
-    AuditError, FlawKind, Labels, MAX_EXPORT_LINE_BYTES, MAX_LABEL_LINE_BYTES, MAX_RECORD_BYTES,
-    UsedCalibration, check_export,
+    AuditError, AuditRecord, FlawKind, LabelError, Labels, LogKey, MAX_EXPORT_LINE_BYTES,
+    MAX_LABEL_LINE_BYTES, MAX_RECORD_BYTES, UsedCalibration, check_export,
 };
 
 use crate::support::{Place, entry, five, key, request};
@@ -102,4 +102,38 @@ fn lines_without_end_are_refused() {
     assert_eq!(error.to_string(), expected);
     let error = Labels::read(&b"{\xff"[..]).unwrap_err();
     assert_eq!(error.to_string(), "line 1: column 2: it is not UTF-8");
+}
+
+/// A log as it was written before records had the probes that were made and the facts of the decision.
+#[test]
+fn a_log_of_an_earlier_program_reads_as_it_was_written() {
+    const KEY: [u8; 32] = [
+        0x95, 0x72, 0xe9, 0x72, 0xd7, 0x2d, 0x26, 0x1e, 0x14, 0x35, 0x89, 0x5c, 0x8d, 0x83, 0x11,
+        0x0d, 0x95, 0xb2, 0x4c, 0x44, 0x93, 0xca, 0x58, 0xd3, 0x45, 0xd0, 0x2d, 0x5d, 0xa6, 0xcd,
+        0xb9, 0x18,
+    ];
+    let text = include_str!("earlier.jsonl");
+    let verified = check_export(text.as_bytes(), &LogKey::from_bytes(KEY)).unwrap();
+    assert_eq!(verified.records, 1);
+    let line = text.lines().nth(1).unwrap();
+    let (_, body) = line.split_once("\"body\":").unwrap();
+    let body = body.strip_suffix("}}").unwrap();
+    let record: AuditRecord = serde_json::from_str(body).unwrap();
+    assert_eq!(serde_json::to_string(&record).unwrap(), body);
+    assert!(record.entry.probes.is_empty() && record.entry.facts.is_empty());
+    assert_eq!(record.entry.record.observed.len(), 5);
+    // Nor is it labelled otherwise: a fact that it may not have counts as one that does not matter.
+    let place = Place::new();
+    let mut log = place.create();
+    log.append(&record.entry, UsedCalibration::None).unwrap();
+    let label = r#"{"decision": "d-1", "true_facts": {"kind": "socket", "colour": "red"}}"#;
+    let labels = Labels::read(label.as_bytes()).unwrap();
+    let scored = place.reader().calibration_scores(&labels, &[], None);
+    assert!(matches!(
+        scored,
+        Err(AuditError::Label(LabelError::ScoreVersion { .. }))
+    ));
+    let version = record.entry.versions.score.as_deref();
+    let scored = place.reader().calibration_scores(&labels, &[], version);
+    assert!(scored.unwrap()[0].score.is_missing());
 }

@@ -233,6 +233,70 @@ fn labels_by_facts_that_do_not_fit_are_named() {
     }
 }
 
+/// What the decision is about is known, and a label says something else: it would count as a world that nobody proposed.
+#[test]
+fn facts_and_values_that_a_decision_cannot_have_are_named_with_their_line() {
+    let place = Place::new();
+    let mut log = place.create();
+    let mut decision = entry("d-1", request(&WORLDS[..3]), NONE);
+    for (fact, values) in [
+        ("kind", &["file", "directory", "link", "mount"][..]),
+        ("owner", &["own", "other"]),
+        ("secret", &["no", "yes"]),
+        ("tracked", &["clean", "dirty"]),
+    ] {
+        let values = values.iter().map(ToString::to_string).collect();
+        decision.facts.insert(fact.to_owned(), values);
+    }
+    log.append(&decision, NONE).unwrap();
+    for (wrong, problem) in [
+        (
+            json!({"true_facts": {"owner": "own", "knd": "file"}}),
+            "true_facts.knd: decision `d-1` has no fact `knd`; it has `kind`, `owner`, `secret`, `tracked`",
+        ),
+        (
+            json!({"true_facts": {"kind": "lnk"}, "safe_actions": []}),
+            "true_facts.kind: the fact `kind` of decision `d-1` has no value `lnk`; it has `file`, `directory`, `link`, `mount`",
+        ),
+        (
+            json!({"true_facts": {"kind_2": "file"}}),
+            "true_facts.kind_2: decision `d-1` has no fact `kind_2`; it has `kind`, `owner`, `secret`, `tracked`",
+        ),
+        (
+            json!({"true_world": "kind=link scret=no"}),
+            "true_world: decision `d-1` has no fact `scret`; it has `kind`, `owner`, `secret`, `tracked`",
+        ),
+        (
+            json!({"true_world": "kind=file|lnk owner=own"}),
+            "true_world: the fact `kind` of decision `d-1` has no value `lnk`; it has `file`, `directory`, `link`, `mount`",
+        ),
+    ] {
+        let mut wrong = wrong;
+        wrong["decision"] = json!("d-1");
+        let labels = Labels::read(format!("\n\n{wrong}\n").as_bytes()).unwrap();
+        let expected = format!("line 3: {problem}");
+        let said = diagnose(&place, &labels).unwrap_err().to_string();
+        assert_eq!(said, expected);
+        let said = score(&place, &labels).unwrap_err().to_string();
+        assert_eq!(said, expected);
+    }
+    // What could be and was not proposed is a miss; what no world restricts does not matter; another name may be any.
+    for (unproposed, misses) in [
+        (json!({"true_facts": {"kind": "mount"}}), 1),
+        (json!({"true_world": "kind=mount"}), 1),
+        (json!({"true_world": "another program"}), 1),
+        (json!({"true_world": WORLDS[0].0}), 0),
+        (
+            json!({"true_facts": {"kind": "file", "owner": "own", "tracked": "dirty"}}),
+            0,
+        ),
+    ] {
+        let labels = label("d-1", unproposed);
+        let worlds = diagnose(&place, &labels).unwrap().worlds;
+        assert_eq!((worlds.missing, worlds.cases), (misses, 1));
+    }
+}
+
 #[test]
 fn names_of_worlds_have_one_form() {
     let world: WorldName = "kind_2=link|mount owner=own".parse().unwrap();

@@ -6,6 +6,7 @@ mod decisions;
 mod overwrites;
 mod permanent;
 mod persons;
+mod recorded;
 mod side_effects;
 mod simulation;
 mod strata;

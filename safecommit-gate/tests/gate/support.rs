@@ -7,8 +7,8 @@ use safecommit_core::DecisionKind;
 use safecommit_gate::audit::{AuditLog, LogKey};
 use safecommit_gate::{
     BeliefRule, Clarifications, Deletion, FileDecision, FileDomainSettings, FileGate,
-    FileGateParts, FileProbe, FileProposal, FileQuestion, FileRequest, FileSettings, Gate,
-    GateCalibration, SafetyPolicies, Workspace,
+    FileGateError, FileGateParts, FileProbe, FileProposal, FileQuestion, FileRequest, FileSettings,
+    Gate, GateCalibration, SafetyPolicies, Workspace,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -76,6 +76,15 @@ impl Scene {
         calibration: Option<GateCalibration>,
         change: impl FnOnce(Gate) -> Gate,
     ) -> FileGate {
+        self.try_gate_with(domain, calibration, change).unwrap()
+    }
+
+    pub(crate) fn try_gate_with(
+        &self,
+        domain: FileDomainSettings,
+        calibration: Option<GateCalibration>,
+        change: impl FnOnce(Gate) -> Gate,
+    ) -> Result<FileGate, FileGateError> {
         let (path, head) = self.log();
         let log = if path.exists() {
             AuditLog::open(&path, &head, self.key())
@@ -91,7 +100,6 @@ impl Scene {
             key: self.key(),
             calibration,
         })
-        .unwrap()
     }
 }
 

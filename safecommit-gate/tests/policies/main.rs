@@ -12,5 +12,6 @@ mod conditions;
 mod deep;
 mod failing;
 mod files;
+mod fitting;
 mod particular;
 mod plain;
