@@ -29,7 +29,7 @@ impl SafetyPolicies {
     /// let error = policies.fits(&facts, &ActionDescription::new("send", "agent", "note")).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "schema `mail.cedarschema`, line 3, column 46: action `send` has no value for the attribute `colour`; \
+    ///     "schema `mail.cedarschema`, line 3, column 44: action `send` has no value for the attribute `colour`; \
     ///      the attribute stands on the entity type `Message`"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
