@@ -112,8 +112,7 @@ pub struct Candidate {
     pub refused: Option<String>,
 }
 
-/// What making a probe may do, from the least to the most. A gate makes none without a person that may do more than
-/// [it allows](crate::Gate::with_max_side_effect).
+/// What making a probe may do, from the least to the most. A gate makes none without a person that may do more than it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

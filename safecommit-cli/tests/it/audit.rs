@@ -253,7 +253,7 @@ fn hidden_names_are_found_by_what_they_are() {
         "{shown}"
     );
     assert!(
-        shown.contains("kept as codes: decision, failure, question, detail `target-1`"),
+        shown.contains("kept as codes: decision, question, failure, detail `target-1`"),
         "{shown}"
     );
     gate.run("audit verify").prints(0);

@@ -132,7 +132,7 @@ fn a_label_that_says_what_the_decision_cannot_have_is_an_error_at_its_line() {
         gate.0.write("labels.jsonl", format!("{good}\n{wrong}\n"));
         for run in [gate.run(diagnose), gate.0.run(calibrate.split(' '))] {
             assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run:?}");
-            let expected = format!("error: labels.jsonl: line 2: {problem}");
+            let expected = format!("error: labels.jsonl:2: {problem}");
             assert!(run.stderr.starts_with(&expected), "{run:?}");
         }
     }

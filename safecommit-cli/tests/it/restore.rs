@@ -180,7 +180,7 @@ fn what_is_deleted_for_good_is_said_to_be_and_is_not_undone() {
         list.contains("remove") && list.contains("done for good"),
         "{list}"
     );
-    let refused = "entry 1 cannot be undone: it was a permanent deletion";
+    let refused = "entry 1 cannot be undone: it was a permanent deletion; `safecommit restore --list` shows all entries";
     gate.run("restore 1").fails(1, refused);
     // The other one is the only copy by now.
     let decided = gate.decide(&delete("twice"), "--execute", 4);

@@ -90,8 +90,6 @@ fn what_the_gate_refuses_in_a_proposal_the_schema_refuses() {
         ("/actions/2/to", json!("archive")),
         ("/actions/0/reward", json!("much")),
         ("/actions/0/severity", json!(0)),
-        ("/probes", json!(["stat"])),
-        ("/probes", json!(["tree", "tree"])),
         ("/clarifications/0/id", json!("")),
         ("/clarifications/0/reveals", json!([])),
         ("/clarifications/0/reveals", json!(["size"])),

@@ -47,10 +47,6 @@ pub(super) fn details(
         ("tool".to_owned(), request.tool.clone()),
         ("uses".to_owned(), request.uses.join(", ")),
     ];
-    if let Some(wanted) = &request.probes {
-        let names: Vec<&str> = wanted.iter().map(|question| question.name()).collect();
-        details.push(("candidate_probes".to_owned(), names.join(", ")));
-    }
     if !refused.is_empty() {
         details.push(("refused".to_owned(), refused.join("; ")));
     }

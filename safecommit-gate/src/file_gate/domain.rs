@@ -271,7 +271,6 @@ impl<'g> FileDomain<'g> {
                 // Without a memory there is nothing to compare with.
                 if question == FileQuestion::Age && self.targets[target].settings.memory.is_none()
                     || question == FileQuestion::StagedDiff
-                    || !self.request.wants(question)
                 {
                     continue;
                 }
@@ -286,10 +285,7 @@ impl<'g> FileDomain<'g> {
             }
         }
         let mut probes = self.settings.probes.iter();
-        let wanted = self.request.wants(FileQuestion::StagedDiff);
-        if let Some(probe) =
-            probes.find(|probe| probe.question() == FileQuestion::StagedDiff && wanted)
-        {
+        if let Some(probe) = probes.find(|probe| probe.question() == FileQuestion::StagedDiff) {
             let made_by = self.overwrites().map(|(number, asked)| {
                 let name = asked.action.candidate_name(number);
                 let id = format!("{}-{name}", probe.question().name());

@@ -15,10 +15,12 @@ use crate::evidence::MAX_LABEL_BYTES;
 use crate::evidence::{DerivationError, EvidenceSet, FieldProblem};
 use crate::execute::{ActionError, FileAction, TargetPath, with_article};
 use crate::fact::each_once;
-use crate::files::FileQuestion;
 
 /// A proposal as it is written: candidate actions on files, questions, evidence. Fields that are not declared are
 /// refused. [`FileProposal::check`] makes a [`FileRequest`] of it.
+///
+/// The candidate probes of an agent are its questions to persons. It has no say in the probes that the gate makes itself:
+/// what is not looked up is not refuted, and a threshold may have excluded it.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -32,11 +34,6 @@ pub struct FileProposal {
     /// The candidates, at least one. The first wins a tie.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = check::MAX_CANDIDATES)))]
     pub actions: Vec<FileCandidate>,
-    /// The probes that may be made, by the names of their questions, of those that the gate has: all of them if this is absent.
-    /// Fewer only take certificates away.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::probes"))]
-    pub probes: Option<Vec<String>>,
     /// Questions to persons.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(max = check::MAX_CANDIDATES)))]
@@ -145,7 +142,6 @@ pub struct FileRequest {
     pub(super) decision: String,
     pub(super) tool: String,
     pub(super) actions: Vec<Asked>,
-    pub(super) probes: Option<BTreeSet<FileQuestion>>,
     pub(super) clarifications: Vec<(Clarification, TargetPath)>,
     pub(super) answers: Vec<ClarificationAnswer>,
     pub(super) uses: Vec<String>,
@@ -242,9 +238,6 @@ pub enum FileProposalProblem {
         /// The question that the names of such probes begin with.
         probe: &'static str,
     },
-    /// A probe that there is not.
-    #[error("`{0}` is no probe of files; there are {names}", names = check::names_of_probes())]
-    NoProbe(String),
     /// A target that no action is about.
     #[error("no action is about `{0}`")]
     NoTarget(String),
@@ -318,12 +311,6 @@ impl FileRequest {
     /// The candidate actions.
     pub fn actions(&self) -> impl Iterator<Item = &FileAction> {
         self.actions.iter().map(|asked| &asked.action)
-    }
-
-    /// Whether the proposal wants this to be asked.
-    pub(super) fn wants(&self, question: FileQuestion) -> bool {
-        let wanted = self.probes.as_ref();
-        wanted.is_none_or(|wanted| wanted.contains(&question))
     }
 
     /// The questions to persons.

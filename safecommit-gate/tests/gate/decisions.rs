@@ -2,7 +2,7 @@
 
 use safecommit_conformal::{Calibration, CalibrationScore, Score};
 use safecommit_core::{DecisionKind, WorldFate};
-use safecommit_gate::{FileProposal, FileQuestion, Gate, GateCalibration, Patterns};
+use safecommit_gate::{Gate, GateCalibration, Patterns};
 use serde_json::{Value, json};
 
 use crate::support::{Scene, now, one, outcome, request};
@@ -300,56 +300,6 @@ fn of_very_many_candidates_the_best_are_judged() {
         let judged = worlds.iter().any(|world| world.safe.contains(&candidate));
         assert_eq!(judged, [9, 19].contains(&number), "{candidate}");
     }
-}
-
-/// Whoever proposes fewer probes is told less, and nothing becomes safe by it.
-#[test]
-fn a_proposal_may_name_the_probes_that_are_made() {
-    let scene = Scene::new();
-    scene.write("plain", "text");
-    let mut gate = scene.gate();
-    let all = FileQuestion::ALL.map(FileQuestion::name);
-    let without_status: Vec<&str> = all.into_iter().filter(|name| *name != "status").collect();
-    for (name, probes, expected) in [
-        ("d-1", json!(null), Ok("delete-1".to_owned())),
-        ("d-2", json!(all), Ok("delete-1".to_owned())),
-        ("d-3", json!(without_status), Err(DecisionKind::Escalate)),
-        ("d-4", json!([]), Err(DecisionKind::Escalate)),
-    ] {
-        let asked = json!({"decision": name, "actions": [delete("plain")], "probes": probes});
-        let decision = gate.decide(&request(asked), now()).unwrap();
-        assert_eq!(outcome(&decision), expected, "{probes}");
-        let offered = &decision.decided().case().request().probes;
-        let wanted: Vec<String> = serde_json::from_value(probes.clone()).unwrap_or_default();
-        for probe in offered {
-            assert!(
-                probes.is_null() || wanted.contains(&probe.id),
-                "{}",
-                probe.id
-            );
-        }
-        let reader = gate.log().reader().unwrap();
-        let recorded = reader.record(name).unwrap().unwrap();
-        let said = recorded.entry.details.get("candidate_probes");
-        assert_eq!(
-            said.map(|said| said.is_empty()),
-            (!probes.is_null()).then_some(wanted.is_empty())
-        );
-    }
-    let refused = |probes| {
-        let asked = json!({"decision": "d", "actions": [delete("plain")], "probes": probes});
-        let proposal: FileProposal = serde_json::from_value(asked).unwrap();
-        proposal.check([]).unwrap_err().to_string()
-    };
-    assert_eq!(
-        refused(json!(["status", "stat"])),
-        "probes[1]: `stat` is no probe of files; there are status, dry_run, location, age, tree, patterns, staged_diff, \
-         repository, copies"
-    );
-    assert_eq!(
-        refused(json!(["tree", "tree"])),
-        "probes[1]: `tree` stands twice"
-    );
 }
 
 #[test]

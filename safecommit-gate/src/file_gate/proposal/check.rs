@@ -1,7 +1,5 @@
 //! From a proposal as it is written to a request.
 
-use std::collections::BTreeSet;
-
 use super::{
     Asked, Clarification, ClarificationAnswer, FileActionName, FileCandidate, FileProposal,
     FileProposalError, FileProposalProblem, FileRequest,
@@ -66,7 +64,6 @@ impl FileProposal {
         let actions = actions
             .map(|(number, candidate)| candidate.check(&format!("actions[{number}]")))
             .collect::<Checked<Vec<_>>>()?;
-        let probes = self.probes.map(check_probes).transpose()?;
         let clarifications = check_clarifications(self.clarifications, &actions)?;
         let mut records: Vec<EvidenceRecord> = more.into_iter().collect();
         let of_host = records
@@ -102,7 +99,6 @@ impl FileProposal {
             decision: self.decision,
             tool: self.tool.unwrap_or_default(),
             actions,
-            probes,
             clarifications,
             answers: Vec::new(),
             uses: self.uses,
@@ -181,24 +177,6 @@ impl FileCandidate {
             base: self.base,
         })
     }
-}
-
-fn check_probes(names: Vec<String>) -> Checked<BTreeSet<FileQuestion>> {
-    let mut wanted = BTreeSet::new();
-    for (number, name) in names.into_iter().enumerate() {
-        let mut all = FileQuestion::ALL.into_iter();
-        let problem = match all.find(|question| question.name() == name) {
-            None => FileProposalProblem::NoProbe(name),
-            Some(question) if !wanted.insert(question) => FileProposalProblem::Twice(name),
-            Some(_) => continue,
-        };
-        return Err(at(format!("probes[{number}]"))(problem));
-    }
-    Ok(wanted)
-}
-
-pub(super) fn names_of_probes() -> String {
-    FileQuestion::ALL.map(FileQuestion::name).join(", ")
 }
 
 fn check_clarifications(

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::FileActionName;
 use super::check::HEARD;
 use crate::evidence::EvidenceRecord;
-use crate::files::{FileQuestion, file_facts};
+use crate::files::file_facts;
 
 /// Records of the kinds that a proposal may have.
 pub(super) fn evidence(generator: &mut SchemaGenerator) -> Schema {
@@ -36,16 +36,6 @@ pub(super) fn what_each_action_has() -> Value {
         has("content", &[Overwrite, Write]),
         only_overwrites_have_a_base
     ])
-}
-
-/// Names of questions about files, each once.
-pub(super) fn probes(_: &mut SchemaGenerator) -> Schema {
-    let names = FileQuestion::ALL.map(FileQuestion::name);
-    json_schema!({
-        "type": ["array", "null"],
-        "items": {"type": "string", "enum": names},
-        "uniqueItems": true
-    })
 }
 
 /// Names of facts of files, at least one.
