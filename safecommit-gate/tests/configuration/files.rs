@@ -76,7 +76,7 @@ fn what_is_hidden_becomes_codes() {
     assert!(
         fields("['paths']")
             .unwrap()
-            .contains("{Failure, Question, Detail(\"target-1\")}")
+            .contains("{Question, Failure, Detail(\"target-1\")}")
     );
     let configuration = place.with("[audit]\nhide = ['paths', 'errors']\n").unwrap();
     let hidden: Vec<_> = configuration.hidden().collect();
