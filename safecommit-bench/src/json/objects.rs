@@ -7,7 +7,9 @@ mod variants;
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, MapAccess, SeqAccess, Visitor,
+};
 
 use variants::Variants;
 
@@ -105,7 +107,12 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Fields<V> {
     type Value = V::Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
+        // A derived visitor names its type, which nobody who writes the object knows, unless it was given other words.
+        let expected = (&self.0 as &dyn Expected).to_string();
+        match expected.starts_with("struct ") {
+            true => formatter.write_str("an object"),
+            false => formatter.write_str(&expected),
+        }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
