@@ -17,6 +17,9 @@ pub const UNEXPECTED: &str = "unexpected";
 /// As long as the description of a world usually is, in bytes.
 const DESCRIPTION: usize = 256;
 
+/// As long as the name of an outcome usually is, in bytes.
+const NAME: usize = 64;
+
 /// The most outcomes that a probe may have.
 pub(super) const MAX_OUTCOMES: usize = 4096;
 
@@ -98,17 +101,18 @@ pub(super) fn actions(frame: &Frame, family: &str) -> Vec<ActionProposal> {
     proposals.collect()
 }
 
-/// A probe as the request declares it, with what is needed to name its outcomes.
+/// A probe as the request declares it, with what is needed to tell its outcomes.
 #[derive(Clone, Debug)]
 pub(super) struct Posed {
     /// Its position in the frame.
     pub(super) offered: usize,
     /// Whether a person is asked.
     pub(super) of_person: bool,
-    /// The facts that it reveals and on which some candidate's safety depends.
-    facts: Vec<Fact>,
-    /// The names of its outcomes.
-    outcomes: Vec<String>,
+    /// The positions of the facts that it reveals and on which some candidate's safety depends. An outcome is a value of
+    /// each; those of the last one vary first.
+    facts: Vec<usize>,
+    /// The position of the outcome of an answer that no declared value fits: the last one.
+    unexpected: usize,
 }
 
 impl Posed {
@@ -123,45 +127,33 @@ impl Posed {
         facts: &Facts,
         regions: &Regions,
     ) -> Result<Option<(Self, ProbeProposal)>, usize> {
-        let positions: Vec<usize> = regions
-            .relevant()
-            .iter()
-            .copied()
-            .filter(|fact| {
-                probe
-                    .reveals
-                    .iter()
-                    .any(|name| *name == facts.as_slice()[*fact].name())
-            })
+        let reveals = |name: &str| probe.reveals.iter().any(|revealed| revealed == name);
+        let relevant = regions.relevant().iter().copied();
+        let positions: Vec<usize> = relevant
+            .filter(|fact| reveals(facts.as_slice()[*fact].name()))
             .collect();
         if positions.is_empty() {
             return Ok(None);
         }
-        let known: Vec<Fact> = positions
-            .iter()
-            .map(|fact| facts.as_slice()[*fact].clone())
-            .collect();
-        let sizes = known.iter().map(|fact| fact.values().len());
+        let known = || positions.iter().map(|fact| &facts.as_slice()[*fact]);
+        let sizes = known().map(|fact| fact.values().len());
         let product = sizes.fold(1_usize, usize::saturating_mul);
         if product > MAX_OUTCOMES {
             return Err(product);
         }
         let (mut possible, mut places) = (OutcomeRows::default(), Vec::new());
         for region in regions.as_slice() {
-            outcomes_in(region, &positions, &known, &mut places);
+            outcomes_in(region, &positions, facts, &mut places);
             possible.push(places.iter().copied());
         }
-        let mut outcomes: Vec<String> = combinations(&known)
-            .iter()
-            .map(|combination| name_of(&known, combination))
-            .collect();
-        outcomes.push(UNEXPECTED.to_owned());
         if regions.cut().is_some() {
             // In what was left out any answer is possible.
-            possible.push((0..).take(outcomes.len()));
+            possible.push((0..).take(product + 1));
         }
-        let declared = outcomes.iter().map(|id| OutcomeProposal {
-            id: id.clone(),
+        let names = (0..product).map(|place| name_of(known(), place));
+        let outcomes = names.chain([UNEXPECTED.to_owned()]);
+        let outcomes = outcomes.map(|id| OutcomeProposal {
+            id,
             worlds: None,
             likelihood: None,
         });
@@ -171,15 +163,15 @@ impl Posed {
             error_rate: probe.error_rate,
             repeatable_later: probe.repeatable_later,
             asks: None,
-            outcomes: Some(declared.collect()),
+            outcomes: Some(outcomes.collect()),
             possible: Some(possible),
         };
         Ok(Some((
             Self {
                 offered,
                 of_person: probe.question.is_some(),
-                facts: known,
-                outcomes,
+                facts: positions,
+                unexpected: product,
             },
             proposal,
         )))
@@ -187,42 +179,40 @@ impl Posed {
 
     /// The position of the outcome that an answer is; `None` for one that leaves a fact open that it should reveal:
     /// it says nothing.
-    pub(super) fn outcome(&self, answer: &Answer) -> Option<usize> {
+    pub(super) fn outcome(&self, answer: &Answer, facts: &Facts) -> Option<usize> {
         let Answer::Found(found) = answer else {
             return None;
         };
-        let mut named = Vec::with_capacity(self.facts.len());
-        for fact in &self.facts {
+        let mut place = Some(0);
+        for fact in self.facts.iter().map(|fact| &facts.as_slice()[*fact]) {
             let mut values = found.iter().filter(|(name, _)| name == fact.name());
             let (_, value) = values.next()?;
             // An answer that gives a fact two values fits no world.
             let once = values.all(|(_, other)| other == value);
-            named.push(if once {
-                format!("{}={value}", fact.name())
-            } else {
-                String::new()
-            });
+            let declared = fact.values().iter().position(|known| known == value);
+            let declared = declared.filter(|_| once);
+            let of_fact = |(place, value)| place * fact.values().len() + value;
+            place = place.zip(declared).map(of_fact);
         }
-        let name = named.join(" ");
-        let known = self.outcomes.iter().position(|outcome| *outcome == name);
-        Some(known.unwrap_or(self.outcomes.len() - 1))
+        Some(place.unwrap_or(self.unexpected))
     }
+}
 
-    /// What is recorded of an answer.
-    pub(super) fn observation(&self, probe: &str, outcome: Option<usize>) -> Observation {
-        Observation {
-            probe: probe.to_owned(),
-            outcome: outcome.map(|at| self.outcomes[at].clone()),
-        }
+/// What is recorded of an answer.
+pub(super) fn observation(probe: &ProbeProposal, outcome: Option<usize>) -> Observation {
+    let declared = probe.outcomes.as_ref().zip(outcome);
+    Observation {
+        probe: probe.id.clone(),
+        outcome: declared.map(|(outcomes, at)| outcomes[at].id.clone()),
     }
 }
 
 /// The places among the combinations of all values of the combinations of those that a region admits, ascending.
-fn outcomes_in(region: &Region, positions: &[usize], facts: &[Fact], places: &mut Vec<u32>) {
+fn outcomes_in(region: &Region, positions: &[usize], facts: &Facts, places: &mut Vec<u32>) {
     places.clear();
     places.push(0);
-    for (&position, fact) in positions.iter().zip(facts) {
-        let values = fact.values().len() as u32;
+    for &position in positions {
+        let values = facts.as_slice()[position].values().len() as u32;
         let admitted = region.number(position);
         let shorter = places.len();
         places.resize(shorter * admitted, 0);
@@ -237,25 +227,25 @@ fn outcomes_in(region: &Region, positions: &[usize], facts: &[Fact], places: &mu
     }
 }
 
-/// Every combination of values of some facts, by position.
-fn combinations(facts: &[Fact]) -> Vec<Vec<u8>> {
-    let mut all = vec![Vec::new()];
+/// The name of the combination of values at a place: `fact=value` for each fact, with spaces between.
+fn name_of<'f>(facts: impl Iterator<Item = &'f Fact> + Clone, place: usize) -> String {
+    // How many combinations of the facts behind it there are to each value of a fact.
+    let mut behind = facts
+        .clone()
+        .map(|fact| fact.values().len())
+        .product::<usize>();
+    let mut name = String::with_capacity(NAME);
     for fact in facts {
-        let longer = all.iter().flat_map(|combination| {
-            let values = (0..=u8::MAX).take(fact.values().len());
-            values.map(|value| [combination.as_slice(), &[value]].concat())
-        });
-        all = longer.collect();
+        let number = fact.values().len();
+        behind /= number;
+        if !name.is_empty() {
+            name.push(' ');
+        }
+        name.push_str(fact.name());
+        name.push('=');
+        name.push_str(&fact.values()[place / behind % number]);
     }
-    all
-}
-
-fn name_of(facts: &[Fact], combination: &[u8]) -> String {
-    let values = facts.iter().zip(combination).map(|(fact, value)| {
-        let value = fact.values().get(usize::from(*value));
-        format!("{}={}", fact.name(), value.map_or("", String::as_str))
-    });
-    values.collect::<Vec<_>>().join(" ")
+    name
 }
 
 /// Whether some action is blocked, in the worlds that are plausible, only by facts of authority: each world in which it is

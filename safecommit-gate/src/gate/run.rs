@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use safecommit_conformal::Calibration;
 use safecommit_core::{Case, Decision, Step, Workspace};
 
+use super::pose::observation;
 use super::{GateError, Pose, micros};
 use crate::audit::MadeProbe;
 use crate::domain::{Answer, Domain};
@@ -46,16 +47,16 @@ impl<D: Domain + ?Sized> Run<'_, D> {
             if answer == Answer::NotYet {
                 break;
             }
-            let name = &case.request().probes[choice.probe].id;
-            let outcome = posed.outcome(&answer);
+            let probe = &case.request().probes[choice.probe];
+            let outcome = posed.outcome(&answer, &self.pose.facts);
             let failure = match answer {
                 Answer::Failed(reason) => Some(reason),
                 _ if outcome.is_none() => Some("it left open what it should reveal".to_owned()),
                 _ => None,
             };
-            let observation = posed.observation(name, outcome);
+            let observation = observation(probe, outcome);
             self.made.push(MadeProbe {
-                id: name.clone(),
+                id: probe.id.clone(),
                 purpose: choice.purpose,
                 rule: choice.rule,
                 expected_shrinkage: choice.shrinkage,
