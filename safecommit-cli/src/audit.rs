@@ -6,7 +6,7 @@ pub(crate) mod show;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
-use safecommit_gate::audit::{Verified, check_export};
+use safecommit_gate::audit::{AuditReader, Verified, check_export};
 
 use crate::cli::{AuditCommand, ConfigurationArgument, ExportArguments};
 use crate::input::Source;
@@ -26,10 +26,10 @@ pub(crate) fn run(command: &AuditCommand) -> Result<ExitCode> {
 fn verify(argument: &ConfigurationArgument) -> Result<ExitCode> {
     let configuration = configuration::load(argument)?;
     let key = configuration::read_key(&configuration)?;
-    let reader = configuration::open_log(&configuration)?;
-    let verified = reader
-        .verify(configuration.head(), &key)
-        .with_context(|| configuration.log().display().to_string())?;
+    let log = configuration.log();
+    let verified = AuditReader::open_to_verify(log)
+        .and_then(|reader| reader.verify(configuration.head(), &key))
+        .with_context(|| log.display().to_string())?;
     output::print(as_written(verified).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -262,7 +262,7 @@ fn explain(case: &Case, governing: &Governing<'_>, fallback: &Fallback) -> Fallb
         ),
         Reason::AuthorityMissing { .. } => (
             "authority_missing",
-            "the request says that authority is missing".to_owned(),
+            "somebody with authority has to decide".to_owned(),
         ),
         Reason::FreshEvidenceExpected { .. } => (
             "fresh_evidence_expected",

@@ -18,6 +18,8 @@ use super::{head, store};
 #[derive(Debug)]
 pub struct AuditReader {
     pub(super) connection: Connection,
+    /// What is not as it was created, beside the tables; such a log is only verified.
+    pub(super) altered: Option<String>,
 }
 
 /// A log that is as it was written.
@@ -63,7 +65,24 @@ impl AuditReader {
     /// [`AuditError`] for a file that is no log, and for a damaged or newer one.
     pub fn open(path: &Path) -> Result<Self, AuditError> {
         let connection = store::open_to_read(path, WAIT)?;
-        Ok(Self { connection })
+        Ok(Self {
+            connection,
+            altered: None,
+        })
+    }
+
+    /// Opens a log to [`verify`](Self::verify), even if something was done to what keeps its records from being changed by
+    /// mistake. Whoever changed records on purpose has removed that, and it matters more which records those are.
+    ///
+    /// # Errors
+    ///
+    /// As with [`open`](Self::open), but for the triggers and what was added; verification ends with these.
+    pub fn open_to_verify(path: &Path) -> Result<Self, AuditError> {
+        let (connection, altered) = store::open_to_verify(path, WAIT)?;
+        Ok(Self {
+            connection,
+            altered,
+        })
     }
 
     /// Checks that the log is what was written with this key, and ends where the head says.
@@ -79,7 +98,11 @@ impl AuditReader {
             let before = head::read(head, key)?;
             let snapshot = self.snapshot()?;
             if head::read(head, key)? == before {
-                return verify(&snapshot, before, key);
+                let verified = verify(&snapshot, before, key)?;
+                return match &self.altered {
+                    None => Ok(verified),
+                    Some(name) => Err(AuditError::Schema(name.clone())),
+                };
             }
             drop(snapshot);
             std::thread::sleep(Duration::from_millis(2));

@@ -8,7 +8,7 @@ use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params,
 };
 
-use super::chain::{ChainHash, Row};
+use super::chain::{ChainHash, Row, hexadecimal};
 use super::error::AuditError;
 
 const APPLICATION_ID: i64 = 0x5343_4131;
@@ -54,7 +54,38 @@ pub(super) fn open_to_append(path: &Path, wait: Duration) -> Result<Connection, 
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
     check_form(&connection, path)?;
     make_durable(&connection)?;
+    check_what_decisions_touch(&connection)?;
     Ok(connection)
+}
+
+/// Whether the calibrations and the last record can be read and are what was written, as far as it shows without the key. All
+/// the others are for verification, which takes longer the more there are.
+fn check_what_decisions_touch(connection: &Connection) -> Result<(), AuditError> {
+    let sql = "PRAGMA quick_check('calibration')";
+    let said: String = connection.query_row(sql, [], |row| row.get(0))?;
+    if said != "ok" {
+        return Err(AuditError::Corrupt(said));
+    }
+    for (digest, body) in calibrations(connection)? {
+        if ChainHash::of(&body).bytes()[..] != digest[..] {
+            let problem = format!("calibration `{}` was changed", hexadecimal(&digest));
+            return Err(AuditError::Corrupt(problem));
+        }
+    }
+    let sql = format!("{COLUMNS} ORDER BY sequence DESC LIMIT 1");
+    let Some(last) = connection.query_row(&sql, [], read_row).optional()? else {
+        return Ok(());
+    };
+    let previous = <&[u8; 32]>::try_from(last.previous.as_slice()).ok();
+    let sequence = u64::try_from(last.sequence).ok();
+    let hash = previous
+        .zip(sequence)
+        .map(|(previous, sequence)| ChainHash::link(previous, sequence, &last.body));
+    if hash.is_none_or(|hash| hash.bytes()[..] != last.hash[..]) {
+        let problem = format!("record {} was changed", last.sequence);
+        return Err(AuditError::Corrupt(problem));
+    }
+    Ok(())
 }
 
 /// Opens a log to read from.
@@ -62,6 +93,35 @@ pub(super) fn open_to_read(path: &Path, wait: Duration) -> Result<Connection, Au
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, wait)?;
     check_form(&connection, path)?;
     Ok(connection)
+}
+
+/// Opens a log to verify. If only its tables are as they were created, the records can be looked at all the same; then with what
+/// else is not.
+pub(super) fn open_to_verify(
+    path: &Path,
+    wait: Duration,
+) -> Result<(Connection, Option<String>), AuditError> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, wait)?;
+    let altered = match check_form(&connection, path) {
+        Err(AuditError::Schema(name)) if has_its_tables(&connection)? => Some(name),
+        checked => checked.map(|()| None)?,
+    };
+    Ok((connection, altered))
+}
+
+fn has_its_tables(connection: &Connection) -> Result<bool, AuditError> {
+    let mut statement = connection.prepare("SELECT sql FROM sqlite_schema WHERE name = ?1")?;
+    for (name, sql) in SCHEMA.iter().filter(|(_, sql)| is_table(sql)) {
+        let found: Option<String> = statement.query_row([name], |row| row.get(0)).optional()?;
+        if found.as_deref() != Some(*sql) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn is_table(sql: &str) -> bool {
+    sql.starts_with("CREATE TABLE")
 }
 
 /// Makes the tables in an empty file, or goes on with a log that has no record: its creation was interrupted.
@@ -76,7 +136,6 @@ pub(super) fn create(path: &Path, wait: Duration) -> Result<Connection, AuditErr
             return Err(AuditError::Exists(path.to_owned()));
         }
     } else {
-        let is_table = |sql: &str| sql.starts_with("CREATE TABLE");
         let (tables, triggers): (Vec<_>, Vec<_>) =
             SCHEMA.iter().partition(|(_, sql)| is_table(sql));
         for (_, sql) in tables.into_iter().chain(triggers) {

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use super::field::shown_up_to;
 use super::{Alternative, EvidenceRecord, EvidenceSet, ImpossibleTime};
 
-/// Records that cannot be right, or not all of them. They are weighed all the same, and decide nothing for themselves: a
-/// contradiction becomes several worlds, and a record with an impossible time speaks for none.
+/// Records that cannot be right, or not all of them. They stop nothing by themselves: a contradiction becomes several worlds, and
+/// a record with an impossible time speaks for none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Inconsistency {

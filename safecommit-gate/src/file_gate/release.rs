@@ -396,7 +396,7 @@ impl FileDecision {
         &self.decided
     }
 
-    /// What is the matter with the evidence that concerns it; it was weighed all the same.
+    /// What is the matter with the evidence that concerns it.
     #[must_use]
     pub fn inconsistencies(&self) -> &[Inconsistency] {
         &self.inconsistencies

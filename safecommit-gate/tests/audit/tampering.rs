@@ -1,10 +1,10 @@
 //! Whatever is done to a log by somebody without the key is found, and the first bad record named.
 
 use rusqlite::{Connection, params};
-use safecommit_gate::audit::{AuditError, Flaw, FlawKind};
+use safecommit_gate::audit::{AuditError, AuditLog, AuditReader, Flaw, FlawKind};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{Place, five, tamper};
+use crate::support::{Place, five, key, tamper};
 
 fn flaw(place: &Place) -> Flaw {
     match place.verify() {
@@ -292,6 +292,65 @@ fn tables_that_are_not_as_created_are_found() {
     ] {
         let error = connection.execute_batch(sql).unwrap_err().to_string();
         assert!(error.contains("append-only"), "{sql}: {error}");
+    }
+}
+
+/// Whoever changes a record has to remove the triggers first, and need not put them back.
+#[test]
+fn what_was_changed_is_named_before_the_triggers_that_are_gone() {
+    for (change, expected) in [
+        ("UPDATE record SET body = x'7b7d' WHERE sequence = 2", "2"),
+        ("DELETE FROM record WHERE sequence = 3", "3"),
+        ("DELETE FROM record WHERE sequence > 3", "4"),
+        (
+            "UPDATE record SET sequence = -sequence; UPDATE record SET sequence = 6 + sequence",
+            "1",
+        ),
+    ] {
+        let place = five();
+        let connection = Connection::open(&place.path).unwrap();
+        let drop = "DROP TRIGGER record_keeps; DROP TRIGGER record_stays;";
+        connection
+            .execute_batch(&format!("{drop} {change}"))
+            .unwrap();
+        assert!(AuditReader::open(&place.path).is_err());
+        let reader = AuditReader::open_to_verify(&place.path).unwrap();
+        let error = reader.verify(&place.head, &key()).unwrap_err();
+        let named = error.to_string().contains(&format!("record {expected}"));
+        assert!(
+            matches!(error, AuditError::Flaw(_)) && named,
+            "{change}: {error}"
+        );
+    }
+    let place = five();
+    let connection = Connection::open(&place.path).unwrap();
+    connection
+        .execute_batch("DROP TRIGGER record_stays")
+        .unwrap();
+    let reader = AuditReader::open_to_verify(&place.path).unwrap();
+    let error = reader.verify(&place.head, &key()).unwrap_err();
+    assert!(matches!(error, AuditError::Schema(_)), "{error}");
+    // Other tables are no log at all.
+    connection
+        .execute_batch("ALTER TABLE record ADD COLUMN more TEXT")
+        .unwrap();
+    assert!(AuditReader::open_to_verify(&place.path).is_err());
+}
+
+/// Nothing is appended to a log whose calibrations or whose last record are not what they were.
+#[test]
+fn a_log_that_shows_damage_is_not_appended_to() {
+    for change in [
+        "UPDATE calibration SET body = x'7b7d'",
+        "UPDATE record SET body = x'7b7d' WHERE sequence = 5",
+        "UPDATE record SET hash = zeroblob(32) WHERE sequence = 5",
+    ] {
+        let place = five();
+        tamper(&place, |connection| {
+            connection.execute_batch(change).unwrap();
+        });
+        let error = AuditLog::open(&place.path, &place.head, key()).unwrap_err();
+        assert!(matches!(error, AuditError::Corrupt(_)), "{change}: {error}");
     }
 }
 
