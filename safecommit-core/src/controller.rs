@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::report::{Report, ReportError};
 use crate::settings::{Settings, Verification};
 use crate::shrinkage::{ProbeChoice, Scan};
-use safecommit_conformal::{Guarantee, Threshold};
+use safecommit_conformal::{Guarantee, Score, Threshold};
 
 mod release;
 mod stop;
@@ -72,8 +72,10 @@ pub struct Controller<'a> {
 pub struct Workspace {
     retained: Retained,
     /// Every proposed world that hard evidence and the answers leave, whatever its score; filled when
-    /// certificates are verified.
+    /// certificates are verified, and where scores are relative.
     unrefuted: Retained,
+    /// The smallest score among these before any answer.
+    smallest: Option<Score>,
     reopened: bool,
     fates: Vec<Fate>,
     history: Vec<Report>,
@@ -101,6 +103,32 @@ impl Workspace {
         self.reopened = true;
     }
 
+    /// Takes the worlds into the plausible set that are no stranger than the threshold allows now that better explanations are
+    /// refuted ([`Settings::with_relative_scores`]).
+    fn take_in_what_is_no_stranger(&mut self, problem: &Problem, threshold: &Threshold) {
+        let smallest = self.unrefuted.smallest_score(problem);
+        let (Some(first), Some(smallest)) = (self.smallest, smallest) else {
+            return;
+        };
+        if smallest <= first {
+            return;
+        }
+        let Self {
+            retained,
+            unrefuted,
+            fates,
+            ..
+        } = self;
+        retained.fill_from(unrefuted, problem, |world| {
+            let score = relative_score(problem.scores()[world], first, smallest);
+            let kept = fates[world] == Fate::Retained || threshold.retains(score);
+            if kept {
+                fates[world] = Fate::Retained;
+            }
+            kept
+        });
+    }
+
     /// Where the proposed worlds of the last decision stand, by position; still there when its
     /// controller is gone.
     #[must_use]
@@ -108,6 +136,21 @@ impl Workspace {
         &self.fates
     }
 }
+
+/// Whether worlds above the threshold are needed once answers have come.
+fn looks_past_the_threshold(settings: &Settings) -> bool {
+    settings.verification() != Verification::Never || settings.relative_scores()
+}
+
+/// A score where the smallest one has risen from `first` to `smallest`. What two subtractions round off counts for the world.
+pub(crate) fn relative_score(score: Score, first: Score, smallest: Score) -> Score {
+    let relative = score.value() - (smallest.value() - first.value());
+    // A difference of finite scores that is none retains the world wherever anything is retained.
+    Score::new(relative - ROUNDING).unwrap_or(first)
+}
+
+/// Scores that differ by so little are one.
+const ROUNDING: f64 = 1e-9;
 
 /// What to do next.
 #[derive(Debug, PartialEq)]
@@ -180,9 +223,10 @@ impl<'a> Controller<'a> {
         workspace
             .retained
             .fill(problem, |world| fates[world] == Fate::Retained);
-        if settings.verification() != Verification::Never {
+        if looks_past_the_threshold(settings) {
             let unrefuted = &mut workspace.unrefuted;
             unrefuted.fill(problem, |world| fates[world] != Fate::Contradicted);
+            workspace.smallest = unrefuted.smallest_score(problem);
         }
         workspace.reopened = false;
         workspace.history.clear();
@@ -259,9 +303,14 @@ impl<'a> Controller<'a> {
         workspace
             .retained
             .condition(likelihood, |world| fates[world] = Fate::Refuted { probe });
-        if self.settings.verification() != Verification::Never && !workspace.reopened {
+        if looks_past_the_threshold(self.settings) && !workspace.reopened {
             workspace.unrefuted.condition(likelihood, |_| ());
-            workspace.reopen_if_refuted();
+            if self.settings.relative_scores() {
+                workspace.take_in_what_is_no_stranger(problem, self.threshold);
+            }
+            if self.settings.verification() != Verification::Never {
+                workspace.reopen_if_refuted();
+            }
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use std::num::NonZeroUsize;
 
-use safecommit_conformal::Threshold;
+use safecommit_conformal::{Score, Threshold};
 
 use crate::fallback::Fault;
 use crate::problem::Problem;
@@ -212,6 +212,33 @@ impl Retained {
                 self.log_likelihoods.push(0.0);
             }
         }
+    }
+
+    /// Keeps the members of a larger set for which `keep` holds, with what was observed.
+    pub(crate) fn fill_from(
+        &mut self,
+        larger: &Self,
+        problem: &Problem,
+        mut keep: impl FnMut(usize) -> bool,
+    ) {
+        self.members.clear();
+        self.signatures.reset(problem.actions().len());
+        self.log_likelihoods.clear();
+        self.weights.clear();
+        for (&world, &log_likelihood) in larger.members.iter().zip(&larger.log_likelihoods) {
+            if keep(world as usize) {
+                self.members.push(world);
+                self.signatures
+                    .push_row_of(problem.signatures(), world as usize);
+                self.log_likelihoods.push(log_likelihood);
+            }
+        }
+    }
+
+    /// The smallest score of a member; none if there is no member.
+    pub(crate) fn smallest_score(&self, problem: &Problem) -> Option<Score> {
+        let members = self.members.iter();
+        members.map(|&world| problem.scores()[world as usize]).min()
     }
 
     /// The mass of the world at this position of the problem, if it is a member; fresh after

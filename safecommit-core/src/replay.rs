@@ -1,8 +1,8 @@
 //! What the controller would have done on a case whose truth is known, at every threshold.
 
-use safecommit_conformal::RiskCurve;
+use safecommit_conformal::{RiskCurve, Score};
 
-use crate::controller::{Controller, Step, Workspace};
+use crate::controller::{Controller, Step, Workspace, relative_score};
 use crate::problem::Problem;
 use crate::settings::Settings;
 
@@ -19,7 +19,7 @@ pub trait AuditedCase {
 /// that was not safe, else 0.
 ///
 /// The controller is run once at the score of every proposed world that hard evidence leaves, which is
-/// everywhere that its behaviour can change; below all of them no world is plausible, and it falls back. The
+/// everywhere that its behaviour can change (and where scores are relative, at every score that these can become); below all of them no world is plausible, and it falls back. The
 /// loss need not fall as the threshold rises: a larger plausible set asks other probes. So what
 /// [`Calibration::risk_controlled`](safecommit_conformal::Calibration::risk_controlled) takes is the envelope of
 /// these curves, and [`Calibration::learn_then_test`](safecommit_conformal::Calibration::learn_then_test)
@@ -78,6 +78,18 @@ pub fn unsafe_commit_curve(
     let support = problem.support();
     let worlds = support.scores.iter().zip(&support.contradicted);
     let scores = worlds.filter_map(|(score, contradicted)| (!contradicted).then_some(*score));
+    let mut scores: Vec<Score> = scores.collect();
+    if settings.relative_scores()
+        && let Some(&first) = scores.iter().min()
+    {
+        // Any of them can be the smallest that is left.
+        let smallest = scores.clone();
+        let risen = |score: Score| {
+            let smallest = smallest.iter();
+            smallest.map(move |&smallest| relative_score(score, first, smallest))
+        };
+        scores.extend(smallest.iter().flat_map(|&score| risen(score)));
+    }
     RiskCurve::replay(scores, 0, |threshold| {
         let mut controller = Controller::start(problem, settings, threshold, workspace);
         loop {

@@ -25,6 +25,7 @@ pub struct Settings {
     budget: Budget,
     verification: Verification,
     probing: Probing,
+    relative_scores: bool,
 }
 
 /// Whether budget that is left is spent on checking a certificate before it is used.
@@ -113,6 +114,7 @@ impl Default for Settings {
             budget: Budget::UNLIMITED,
             verification: Verification::Never,
             probing: Probing::Shrinkage,
+            relative_scores: false,
         }
     }
 }
@@ -187,6 +189,29 @@ impl Settings {
     #[must_use]
     pub fn with_probing(self, probing: Probing) -> Self {
         Self { probing, ..self }
+    }
+
+    /// Sets whether scores say by how much a world is stranger than the best explanation.
+    ///
+    /// If so, the best explanation is the best that is *left*: when answers refute the better worlds, all others are so much
+    /// less strange, and those come into the plausible set whose score, less the rise of the smallest score of all proposed
+    /// worlds that hard evidence and the answers leave, is at most the threshold. Otherwise whoever proposes something that
+    /// is soon refuted could push hazards past the threshold.
+    ///
+    /// The set never loses a world by this, and a truthful answer never refutes the true world, so what a calibration on the
+    /// scores as they were proposed promises of the plausible set holds all the more.
+    #[must_use]
+    pub fn with_relative_scores(self, relative_scores: bool) -> Self {
+        Self {
+            relative_scores,
+            ..self
+        }
+    }
+
+    /// Whether scores say by how much a world is stranger than the best explanation that is left.
+    #[must_use]
+    pub fn relative_scores(&self) -> bool {
+        self.relative_scores
     }
 
     /// The rule that chooses the probes that are to certify an action.

@@ -164,7 +164,8 @@ impl Gate {
         }
     }
 
-    /// The same with these settings of the controller. A step of its time budget is a millisecond here.
+    /// The same with these settings of the controller. A step of its time budget is a millisecond here. Scores are relative
+    /// whatever they say: those of a gate are, and an agent has a say in what the best explanation seems to be.
     #[must_use]
     pub fn with_settings(self, settings: SettingsProposal) -> Self {
         Self { settings, ..self }
@@ -298,7 +299,10 @@ impl Gate {
             authority_missing: asked.authority_missing,
             fresh_evidence_expected: asked.fresh_evidence_expected,
             beta: asked.beta,
-            settings: self.settings.clone(),
+            settings: SettingsProposal {
+                relative_scores: true,
+                ..self.settings.clone()
+            },
         };
         let mut pose = Pose::default();
         if let Err(error) = self.fill(&mut request, &mut pose, &frame) {

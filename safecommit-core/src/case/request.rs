@@ -225,6 +225,10 @@ pub struct SettingsProposal {
     /// per unit cost by default. It changes what probes cost, never what may be committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probing: Option<ProbingProposal>,
+    /// Whether scores say by how much a world is stranger than the best explanation: then the best one that is left counts,
+    /// and worlds above the threshold become plausible as answers refute better ones. No by default.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub relative_scores: bool,
 }
 
 /// How the next probe is chosen.

@@ -325,11 +325,15 @@ fn read_settings(request: &Request) -> Checked<Settings> {
             seed: LoggedSeed::new(seed),
         },
     };
-    Ok(settings.with_probing(probing).with_budget(Budget {
+    let budget = Budget {
         max_probes: given.max_probes,
         max_cost: given.max_cost,
         max_steps: given.max_steps,
-    }))
+    };
+    Ok(settings
+        .with_probing(probing)
+        .with_budget(budget)
+        .with_relative_scores(given.relative_scores))
 }
 
 fn add_name(names: &mut Names, name: &str, path: impl Fn() -> String) -> Checked<()> {

@@ -15,7 +15,7 @@ impl Settings {
     /// The text is `safecommit policy 1` and then a line each, `name=value`: `temperature`, `eta`,
     /// `severity_weight`, `max_probes`, `max_cost`, `max_steps`, `verification` and `probing`. Numbers that
     /// are no integers stand as the sixteen hexadecimal digits of their double (0.0 for -0.0), no limit as
-    /// `none`, a rule by its name, followed by its price or by the
+    /// `none`, a last line `relative_scores=true` only where they are, a rule by its name, followed by its price or by the
     /// [fingerprint](safecommit_conformal::LoggedSeed::fingerprint) of its seed.
     ///
     /// ```
@@ -41,6 +41,7 @@ impl Settings {
             budget,
             verification,
             probing,
+            relative_scores,
         } = self;
         text.write_str("safecommit policy 1\n")?;
         text.number("temperature", Some(*temperature))?;
@@ -57,14 +58,18 @@ impl Settings {
             }
         }
         match probing {
-            Probing::Shrinkage => text.write_str("probing=shrinkage\n"),
-            Probing::Optimal => text.write_str("probing=optimal\n"),
-            Probing::Rollout => text.write_str("probing=rollout\n"),
-            Probing::InformationGain => text.write_str("probing=information_gain\n"),
-            Probing::SafetyInformation => text.write_str("probing=safety_information\n"),
+            Probing::Shrinkage => text.write_str("probing=shrinkage\n")?,
+            Probing::Optimal => text.write_str("probing=optimal\n")?,
+            Probing::Rollout => text.write_str("probing=rollout\n")?,
+            Probing::InformationGain => text.write_str("probing=information_gain\n")?,
+            Probing::SafetyInformation => text.write_str("probing=safety_information\n")?,
             Probing::Random { seed } => {
-                writeln!(text, "probing=random seed={}", seed.fingerprint())
+                writeln!(text, "probing=random seed={}", seed.fingerprint())?;
             }
+        }
+        match relative_scores {
+            true => text.write_str("relative_scores=true\n"),
+            false => Ok(()),
         }
     }
 }

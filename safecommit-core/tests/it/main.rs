@@ -18,6 +18,7 @@ mod policies;
 mod probing;
 mod properties;
 mod redemption;
+mod relative;
 mod replay;
 mod requests;
 mod robust;

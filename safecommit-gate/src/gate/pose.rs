@@ -26,7 +26,9 @@ pub(super) const MAX_OUTCOMES: usize = 4096;
 /// The worlds of a request: one for each region, and one for what was left out.
 ///
 /// The score of a world is by how much it is stranger than the best explanation there is, in whole millionths. So it does
-/// not depend on how many facts a decision is about, and evidence that makes everything likelier excludes nothing.
+/// not depend on how many facts a decision is about, and evidence that makes everything likelier excludes nothing. What makes one
+/// explanation likelier makes the others stranger; so the controller takes the best one that answers have left
+/// ([`Settings::with_relative_scores`](safecommit_core::Settings::with_relative_scores)).
 ///
 /// The one for what was left out is as plausible as the best, may give any answer, and only reversible actions are safe in
 /// it. So no threshold excludes it, no answer refutes it, and nothing irreversible is certified: nobody has looked at

@@ -9,6 +9,7 @@ mod persons;
 mod recorded;
 mod side_effects;
 mod simulation;
+mod steered;
 mod strata;
 mod support;
 mod time;
