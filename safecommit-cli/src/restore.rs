@@ -55,9 +55,10 @@ fn about_entry(error: ExecuteError) -> anyhow::Error {
 
 fn open(configuration: &GateConfiguration) -> Result<Executor> {
     let workspace = Workspace::open(configuration.workspace())?;
-    let executor = Executor::open(workspace, configuration.state())?;
     #[cfg(target_os = "linux")]
-    let executor = executor.with_limits(configuration.limits());
+    let executor = Executor::open_with(workspace, configuration.state(), configuration.limits())?;
+    #[cfg(not(target_os = "linux"))]
+    let executor = Executor::open(workspace, configuration.state())?;
     Ok(executor)
 }
 
@@ -93,7 +94,7 @@ fn stands(entry: &JournalEntry) -> String {
     let done = entry.resolution == Some(Resolution::Done);
     let emptied = match (entry.effect, entry.emptied) {
         ("remove", true) => " for good",
-        ("remove", false) if done => ", changed in the trash and kept there",
+        ("remove", false) if done => ", and still in the trash",
         (_, true) => ", its trash emptied",
         (_, false) => "",
     };

@@ -84,9 +84,9 @@ proptest! {
             with.observe(probe, row[truth] as usize).unwrap();
             left.retain(|world| row[*world] == row[truth]);
             let smallest = left.iter().map(|world| scores[*world]).fold(f64::INFINITY, f64::min);
-            for world in 0..worlds {
+            for (world, score) in scores.iter().enumerate() {
                 // Eighths are exact. Where nothing at all was within the threshold, a verified set is reopened.
-                let within = scores[world] - (smallest - first) <= threshold;
+                let within = score - (smallest - first) <= threshold;
                 let expected = left.contains(&world) && (within || with.is_reopened());
                 let kept = with.fates()[world] == Fate::Retained;
                 prop_assert_eq!(kept, expected, "world {}", world);

@@ -114,6 +114,20 @@ impl Executor {
     /// use for longer than a second or is about another workspace, if the journal is damaged, if its key is missing or
     /// another one, or the system refuses something.
     pub fn open(workspace: Workspace, state: impl AsRef<Path>) -> Result<Self, ExecuteError> {
+        Self::open_with(workspace, state, Limits::default())
+    }
+
+    /// The same with other limits on how much of a tree is read. What was begun is brought to an end under them too: a tree
+    /// that was within the limits when it was taken away has to be so when it comes back.
+    ///
+    /// # Errors
+    ///
+    /// As with [`open`](Self::open).
+    pub fn open_with(
+        workspace: Workspace,
+        state: impl AsRef<Path>,
+        limits: Limits,
+    ) -> Result<Self, ExecuteError> {
         let state = open_state(&workspace, state.as_ref())?;
         let shown = state.path().display().to_string();
         let lock = open_file(&state, "lock")?;
@@ -146,7 +160,7 @@ impl Executor {
             state,
             journal,
             key,
-            limits: Limits::default(),
+            limits,
             recovered: Vec::new(),
             _lock: lock,
             #[cfg(test)]
@@ -156,12 +170,6 @@ impl Executor {
         executor.finish_emptying()?;
         executor.finish_permanent();
         Ok(executor)
-    }
-
-    /// The same with other limits on how much of a tree is read.
-    #[must_use]
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
     }
 
     /// The workspace.

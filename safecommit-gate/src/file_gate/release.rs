@@ -16,7 +16,7 @@ use crate::audit::{
 };
 use crate::calibration::{GateCalibration, GateCalibrationError};
 use crate::config::{ConfigurationError, GateConfiguration};
-use crate::evidence::{HalfLifeError, Inconsistency, Trust};
+use crate::evidence::{EvidenceRecord, HalfLifeError, Inconsistency, Trust};
 use crate::execute::{
     ActionError, Authority, ExecuteError, Executor, Probed, Proposal, Receipt, ReleaseContext,
 };
@@ -294,7 +294,7 @@ impl FileGate {
             None => {
                 let workspace = Workspace::open(self.workspace.path())?;
                 let limits = self.domain.files.limits;
-                let opened = Executor::open(workspace, &self.state)?.with_limits(limits);
+                let opened = Executor::open_with(workspace, &self.state, limits)?;
                 self.executor.insert(opened)
             }
         };
@@ -345,9 +345,17 @@ impl FileGate {
             .map(|action| self.domain.severity_of(action));
         let grave = grave.fold(0.0, f64::max);
         let severity = GateConfiguration::severity_group(grave);
-        // Evidence that the agent adds must not move its request to another group.
-        let of_host = request.of_host.iter();
-        let least = of_host.filter_map(|id| request.evidence.trust_of(id)).min();
+        // Evidence that the agent adds must not move its request to another group: what is derived from it is trusted like what
+        // nobody knows the source of, whatever it says of itself.
+        let trust = |id: &String| {
+            let ancestors = request.evidence.ancestors_of(id);
+            let foreign = |record: &&EvidenceRecord| !request.of_host.contains(record.id());
+            match ancestors.iter().any(foreign) {
+                true => Some(Trust::Unknown),
+                false => request.evidence.trust_of(id),
+            }
+        };
+        let least = request.of_host.iter().filter_map(trust).min();
         let source = match least {
             None => "none",
             Some(Trust::Unknown) => "unknown",

@@ -5,7 +5,7 @@ use safecommit_conformal::{
 };
 use safecommit_core::DecisionKind;
 use safecommit_gate::audit::GroupBy;
-use safecommit_gate::{FileDecision, FileGate, GateCalibration};
+use safecommit_gate::{EvidenceRecord, FileDecision, FileGate, FileProposal, GateCalibration};
 use serde_json::{Value, json};
 
 use crate::support::{Scene, now, request};
@@ -109,5 +109,44 @@ fn a_candidate_of_a_group_without_a_threshold_escalates() {
         assert_eq!(decision.record().decision, expected, "{actions:?}");
         let undeclared = governing(&gate, name, &decision).0 == "medium";
         assert_eq!(undeclared, expected == DecisionKind::Escalate);
+    }
+}
+
+/// What a record of the host is derived from is of unknown trust if the agent brought it, whatever it says of itself.
+#[test]
+fn evidence_of_the_agent_chooses_no_group() {
+    let scene = Scene::new();
+    scene.write("kept", "text");
+    let mut gate = scene.gate();
+    let record = |id: &str, source: &str, from: Value| {
+        let mut record = json!({"id": id, "entity": "kept", "attribute": "kind", "value": "file", "source": source,
+                                "name": "s", "recorded": now().to_string()});
+        if from != json!([]) {
+            record["derived_from"] = from;
+        }
+        if source == "tool" {
+            record["tool_status"] = json!("succeeded");
+        }
+        record
+    };
+    for (number, (host, agent, expected)) in [
+        (json!([]), "tool", "user"),
+        (json!(["m"]), "memory", "unknown"),
+        (json!(["m"]), "tool", "unknown"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("d-{number}");
+        let asked = json!({"decision": name, "actions": [serde_json::from_str::<Value>(DELETE).unwrap()],
+                           "evidence": [record("m", agent, json!([]))]});
+        let proposal: FileProposal = serde_json::from_str(&asked.to_string()).unwrap();
+        let of_host = record("h", "user", host).to_string();
+        let of_host = EvidenceRecord::from_json(&of_host).unwrap();
+        gate.decide(&proposal.check([of_host]).unwrap(), now())
+            .unwrap();
+        let recorded = gate.log().reader().unwrap().record(&name).unwrap().unwrap();
+        let source = recorded.entry.group.source;
+        assert_eq!(source.as_deref(), Some(expected), "{number}");
     }
 }

@@ -7,6 +7,7 @@ use crate::execute::executor::Executor;
 use crate::execute::interrupt::stopped_at;
 use crate::execute::receipt::{Receipt, Resolution};
 use crate::execute::record::Effect;
+use crate::files::{Limits, Workspace};
 
 /// What is stopped: an effect, or the undoing of it.
 #[derive(Clone, Copy, Debug)]
@@ -192,4 +193,44 @@ fn what_cannot_be_settled_now_is_settled_later() {
     for (_, content) in old.values() {
         assert!(contents.contains(&content));
     }
+}
+
+/// A tree is brought to an end under the limits that it was taken away under.
+#[test]
+fn recovery_goes_by_the_limits_that_are_given() {
+    let act = Act {
+        effect: 0,
+        undo: false,
+    };
+    let few = Limits {
+        entries: 1,
+        ..Limits::default()
+    };
+    let mut refused = 0;
+    for moment in 0.. {
+        let mut scene = prepare(true, act);
+        if stopped_at(moment, || perform(&mut scene, act)).is_some() {
+            break;
+        }
+        scene.close();
+        let workspace = Workspace::open(scene.path("workspace")).unwrap();
+        match Executor::open_with(workspace, &scene.state, few) {
+            Ok(_) => {}
+            Err(ExecuteError::Unsettled { entry, .. }) => {
+                assert_eq!(entry, 1);
+                refused += 1;
+            }
+            Err(other) => panic!("{other}"),
+        }
+        // Nothing was lost by the attempt.
+        scene.opened = Some(scene.try_open().unwrap());
+        assert!(
+            scene
+                .executor()
+                .entries()
+                .iter()
+                .all(|entry| entry.resolution.is_some())
+        );
+    }
+    assert!(refused > 0);
 }
