@@ -106,6 +106,9 @@ impl Workspace {
     /// Takes the worlds into the plausible set that are no stranger than the threshold allows now that better explanations are
     /// refuted ([`Settings::with_relative_scores`]).
     fn take_in_what_is_no_stranger(&mut self, problem: &Problem, threshold: &Threshold) {
+        if threshold.is_unbounded() {
+            return;
+        }
         let smallest = self.unrefuted.smallest_score(problem);
         let (Some(first), Some(smallest)) = (self.smallest, smallest) else {
             return;
