@@ -74,8 +74,6 @@ pub struct Workspace {
     /// Every proposed world that hard evidence and the answers leave, whatever its score; filled when
     /// certificates are verified, and where scores are relative.
     unrefuted: Retained,
-    /// The smallest score among these before any answer.
-    smallest: Option<Score>,
     reopened: bool,
     fates: Vec<Fate>,
     history: Vec<Report>,
@@ -110,7 +108,8 @@ impl Workspace {
             return;
         }
         let smallest = self.unrefuted.smallest_score(problem);
-        let (Some(first), Some(smallest)) = (self.smallest, smallest) else {
+        let (Some(first), Some(smallest)) = (problem.support().scores_left().min(), smallest)
+        else {
             return;
         };
         if smallest <= first {
@@ -229,7 +228,6 @@ impl<'a> Controller<'a> {
         if looks_past_the_threshold(settings) {
             let unrefuted = &mut workspace.unrefuted;
             unrefuted.fill(problem, |world| fates[world] != Fate::Contradicted);
-            workspace.smallest = unrefuted.smallest_score(problem);
         }
         workspace.reopened = false;
         workspace.history.clear();

@@ -195,21 +195,10 @@ pub(crate) struct Retained {
 impl Retained {
     /// Keeps the worlds for which `keep` holds.
     pub(crate) fn fill(&mut self, problem: &Problem, mut keep: impl FnMut(usize) -> bool) {
-        self.members.clear();
-        self.signatures.reset(problem.actions().len());
-        self.log_likelihoods.clear();
-        self.weights.clear();
-        // Room for every world, so that a later decision of this size never allocates, however many
-        // worlds this one retains.
-        self.members.reserve(problem.worlds());
-        self.signatures.reserve(problem.worlds());
-        self.log_likelihoods.reserve(problem.worlds());
-        self.weights.reserve(problem.worlds());
+        self.reset(problem);
         for world in 0..problem.worlds() {
             if keep(world) {
-                self.members.push(world as u32);
-                self.signatures.push_row_of(problem.signatures(), world);
-                self.log_likelihoods.push(0.0);
+                self.push(problem, world, 0.0);
             }
         }
     }
@@ -221,18 +210,31 @@ impl Retained {
         problem: &Problem,
         mut keep: impl FnMut(usize) -> bool,
     ) {
+        self.reset(problem);
+        for (&world, &log_likelihood) in larger.members.iter().zip(&larger.log_likelihoods) {
+            if keep(world as usize) {
+                self.push(problem, world as usize, log_likelihood);
+            }
+        }
+    }
+
+    fn reset(&mut self, problem: &Problem) {
         self.members.clear();
         self.signatures.reset(problem.actions().len());
         self.log_likelihoods.clear();
         self.weights.clear();
-        for (&world, &log_likelihood) in larger.members.iter().zip(&larger.log_likelihoods) {
-            if keep(world as usize) {
-                self.members.push(world);
-                self.signatures
-                    .push_row_of(problem.signatures(), world as usize);
-                self.log_likelihoods.push(log_likelihood);
-            }
-        }
+        // Room for every world, so that a later decision of this size never allocates, however many
+        // worlds this one retains.
+        self.members.reserve(problem.worlds());
+        self.signatures.reserve(problem.worlds());
+        self.log_likelihoods.reserve(problem.worlds());
+        self.weights.reserve(problem.worlds());
+    }
+
+    fn push(&mut self, problem: &Problem, world: usize, log_likelihood: f64) {
+        self.members.push(world as u32);
+        self.signatures.push_row_of(problem.signatures(), world);
+        self.log_likelihoods.push(log_likelihood);
     }
 
     /// The smallest score of a member; none if there is no member.

@@ -65,6 +65,14 @@ pub(crate) struct Support {
     pub(crate) contradicted: Vec<bool>,
 }
 
+impl Support {
+    /// The scores of the worlds that hard evidence leaves.
+    pub(crate) fn scores_left(&self) -> impl Iterator<Item = Score> {
+        let worlds = self.scores.iter().zip(&self.contradicted);
+        worlds.filter_map(|(score, contradicted)| (!contradicted).then_some(*score))
+    }
+}
+
 /// What the request says about why evidence is missing; it chooses the fallback, never the commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Situation {

@@ -19,8 +19,9 @@ pub trait AuditedCase {
 /// that was not safe, else 0.
 ///
 /// The controller is run once at the score of every proposed world that hard evidence leaves, which is
-/// everywhere that its behaviour can change (and where scores are relative, at every score that these can become); below all of them no world is plausible, and it falls back. The
-/// loss need not fall as the threshold rises: a larger plausible set asks other probes. So what
+/// everywhere that its behaviour can change (and where scores are relative, at every score that these can
+/// become); below all of them no world is plausible, and it falls back. The loss need not fall as the threshold
+/// rises: a larger plausible set asks other probes. So what
 /// [`Calibration::risk_controlled`](safecommit_conformal::Calibration::risk_controlled) takes is the envelope of
 /// these curves, and [`Calibration::learn_then_test`](safecommit_conformal::Calibration::learn_then_test)
 /// takes them as they are.
@@ -75,20 +76,16 @@ pub fn unsafe_commit_curve(
     case: &mut impl AuditedCase,
     workspace: &mut Workspace,
 ) -> RiskCurve {
-    let support = problem.support();
-    let worlds = support.scores.iter().zip(&support.contradicted);
-    let scores = worlds.filter_map(|(score, contradicted)| (!contradicted).then_some(*score));
-    let mut scores: Vec<Score> = scores.collect();
+    let proposed: Vec<Score> = problem.support().scores_left().collect();
+    let mut scores = proposed.clone();
     if settings.relative_scores()
-        && let Some(&first) = scores.iter().min()
+        && let Some(&first) = proposed.iter().min()
     {
         // Any of them can be the smallest that is left.
-        let smallest = scores.clone();
-        let risen = |score: Score| {
-            let smallest = smallest.iter();
-            smallest.map(move |&smallest| relative_score(score, first, smallest))
-        };
-        scores.extend(smallest.iter().flat_map(|&score| risen(score)));
+        for &smallest in &proposed {
+            let risen = proposed.iter();
+            scores.extend(risen.map(|&score| relative_score(score, first, smallest)));
+        }
     }
     RiskCurve::replay(scores, 0, |threshold| {
         let mut controller = Controller::start(problem, settings, threshold, workspace);

@@ -194,8 +194,14 @@ impl Settings {
     /// Sets whether scores say by how much a world is stranger than the best explanation.
     ///
     /// If so, the best explanation is the best that is *left*: when answers refute the better worlds, all others are so much
-    /// less strange, and those come into the plausible set whose score, less the rise of the smallest score of all proposed
-    /// worlds that hard evidence and the answers leave, is at most the threshold. Otherwise whoever proposes something that
+    /// less strange. With `P` the proposed worlds that hard evidence leaves and `U` those of them that the answers leave, the
+    /// plausible set under the threshold `kappa` is
+    ///
+    /// ```text
+    /// { w in U : s(w) - (min of s over U - min of s over P) <= kappa }
+    /// ```
+    ///
+    /// up to 1e-9, in favour of the world; before any answer this is Eq. 4 of Akewar and Ranjan (arXiv:2608.04289). Otherwise whoever proposes something that
     /// is soon refuted could push hazards past the threshold.
     ///
     /// The set never loses a world by this, and a truthful answer never refutes the true world, so what a calibration on the
