@@ -17,9 +17,9 @@ use safecommit_core::{
 use crate::audit::{Durations, ReportedFault, UsedCalibration};
 use crate::domain::{Domain, DomainError, Frame, SideEffect};
 use crate::fact::Facts;
-use crate::policy::{BindError, SafetyMap, SafetyPolicies};
+use crate::policy::{BindError, SafetyPolicies};
 use crate::score::ScoreWeights;
-use crate::support::{Regions, SupportError};
+use crate::support::{Beyond, Regions, SupportError};
 
 pub use decided::Decided;
 pub(crate) use decided::LEFT_OUT_FOR_OTHERS;
@@ -379,33 +379,34 @@ impl Gate {
             };
             let mut judged = best_first[..most].to_vec();
             judged.sort_unstable();
-            let map = self.bind(frame, &judged)?;
-            let (facts, beliefs) = (&frame.facts, &frame.beliefs);
-            let (impossible, limit) = (&frame.impossible, self.max_worlds);
-            match map.all_regions(facts, beliefs, impossible, &self.weights, limit)? {
-                Some(regions) => (can, found) = (most, Some((judged, regions))),
-                None => cannot = most,
+            let regions = self.look(frame, &judged, Beyond::Stop)?;
+            match regions.cut() {
+                None => (can, found) = (most, Some((judged, regions))),
+                Some(_) => cannot = most,
             }
         }
         if let Some(found) = found {
             return Ok(found);
         }
         best_first.truncate(1);
-        let regions = self.bind(frame, &best_first)?.regions(
+        let regions = self.look(frame, &best_first, Beyond::Best)?;
+        Ok((best_first, regions))
+    }
+
+    /// The regions of the worlds of these candidates.
+    fn look(&self, frame: &Frame, judged: &[usize], beyond: Beyond) -> Result<Regions, Fallen> {
+        let described = judged.iter();
+        let described = described.map(|at| frame.candidates[*at].description.clone());
+        let described: Vec<_> = described.collect();
+        let map = self.policies.bind(&frame.facts, &described)?;
+        Ok(map.regions_until(
             &frame.facts,
             &frame.beliefs,
             &frame.impossible,
             &self.weights,
             self.max_worlds,
-        )?;
-        Ok((best_first, regions))
-    }
-
-    fn bind(&self, frame: &Frame, judged: &[usize]) -> Result<SafetyMap, BindError> {
-        let described = judged.iter();
-        let described = described.map(|at| frame.candidates[*at].description.clone());
-        let described: Vec<_> = described.collect();
-        self.policies.bind(&frame.facts, &described)
+            beyond,
+        )?)
     }
 
     /// Whether a decision fell back although only facts of authority stand in the way.

@@ -6,5 +6,5 @@ mod regions;
 
 pub use belief::{Belief, BeliefError, Exclusion, Impossible};
 pub use error::{Cut, SupportError};
-pub(crate) use regions::{ANY, Splits};
+pub(crate) use regions::{ANY, Beyond, Splits};
 pub use regions::{LEFT_OUT, Region, Regions};

@@ -48,6 +48,6 @@ pub struct JournalEntry {
     /// How it ended; `None` while it is not settled.
     pub resolution: Option<Resolution>,
     /// Whether what it kept in the trash was removed for good, so that it cannot be undone where that would be needed. Of
-    /// what was to be removed, `false` means that it was changed in the trash and is there still.
+    /// what was to be removed, `false` means that it is there still: it was changed in the trash, or nobody has gone on yet.
     pub emptied: bool,
 }

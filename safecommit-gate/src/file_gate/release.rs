@@ -235,10 +235,9 @@ impl FileGate {
             .extend(inconsistency_details(&inconsistencies));
         let questions = request.clarifications.iter();
         let questions = questions.map(|(asked, _)| (asked.id.clone(), asked.question.clone()));
-        let questions = questions.collect();
+        let questions: Vec<(String, String)> = questions.collect();
         let paths = domain.targets().map(|path| path.as_str());
-        let asked = request.clarifications.iter();
-        let asked = asked.map(|(asked, _)| asked.id.as_str());
+        let asked = questions.iter().map(|(id, _)| id.as_str());
         let appended = self
             .log
             .append_hiding(&entry, used, PATH_DETAILS, paths, asked)?;

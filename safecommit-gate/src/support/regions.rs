@@ -15,6 +15,7 @@ use crate::score::ScoreWeights;
 pub(crate) use memory::Splits;
 pub(crate) use region::ANY;
 pub use region::{LEFT_OUT, Region};
+pub(crate) use split::Beyond;
 
 /// The proposed worlds in regions, best first. A region is a product of sets of values, some values for each fact, in
 /// all worlds of which the same actions are safe.
@@ -101,35 +102,18 @@ impl SafetyMap {
         weights: &ScoreWeights,
         limit: usize,
     ) -> Result<Regions, SupportError> {
-        let beyond = split::Beyond::Best;
-        self.regions_until(facts, beliefs, impossible, weights, limit, beyond)
+        self.regions_until(facts, beliefs, impossible, weights, limit, Beyond::Best)
     }
 
-    /// The same if it leaves nothing out; `None` otherwise, which is found out much sooner than what the best are.
-    ///
-    /// Where values of three facts or more exclude each other, none may also be said where there would have been
-    /// just enough room.
-    pub(crate) fn all_regions(
+    /// [`regions`](Self::regions), and what is to be done where there are more than `limit`.
+    pub(crate) fn regions_until(
         &self,
         facts: &Facts,
         beliefs: &[Belief],
         impossible: &[Impossible],
         weights: &ScoreWeights,
         limit: usize,
-    ) -> Result<Option<Regions>, SupportError> {
-        let beyond = split::Beyond::Stop;
-        let regions = self.regions_until(facts, beliefs, impossible, weights, limit, beyond)?;
-        Ok(regions.cut().is_none().then_some(regions))
-    }
-
-    fn regions_until(
-        &self,
-        facts: &Facts,
-        beliefs: &[Belief],
-        impossible: &[Impossible],
-        weights: &ScoreWeights,
-        limit: usize,
-        beyond: split::Beyond,
+        beyond: Beyond,
     ) -> Result<Regions, SupportError> {
         let mut relevant: Vec<usize> = (0..self.actions())
             .flat_map(|action| self.facts_read(action))
@@ -162,7 +146,7 @@ impl SafetyMap {
         proposed: &split::Proposed<'_>,
         impossible: &[Impossible],
         limit: usize,
-        beyond: split::Beyond,
+        beyond: Beyond,
     ) -> Result<(Vec<split::Decided>, Option<Cut>, Reasons), SupportError> {
         let contradictions = split::Contradictions::new(impossible, self.sizes().len());
         if let Some(known) = self.splits().get(self, proposed.cube(), &contradictions)

@@ -26,10 +26,11 @@ pub(super) struct Found {
 
 /// What to do where there are more regions than wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beyond {
+pub(crate) enum Beyond {
     /// Find the best of them.
     Best,
-    /// Stop as soon as it is seen: the regions found until then are not the best.
+    /// Stop as soon as it is seen, which is much sooner: the regions found until then are not the best. Where values of three
+    /// facts or more exclude each other, that may also be where there would have been just enough room.
     Stop,
 }
 
