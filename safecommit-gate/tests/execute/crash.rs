@@ -1,20 +1,13 @@
 //! Killed at any moment, and a journal cut anywhere: the old or the new state, and the journal says which.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use safecommit_gate::{Digest, ExecuteError, Executor, JournalEntry, Resolution, Workspace};
 
+use crate::killed::{Running, places, say_ready};
 use crate::support::{Scene, act, delete, overwrite, rename, tree, write};
-
-const PLACES: [&str; 3] = [
-    "SAFECOMMIT_TEST_WORKSPACE",
-    "SAFECOMMIT_TEST_STATE",
-    "SAFECOMMIT_TEST_SEED",
-];
 
 /// What a test needs of chance.
 struct Draw(u64);
@@ -38,7 +31,7 @@ fn content(entry: u64) -> String {
 fn act_without_end(workspace: &str, state: &str, seed: u64) -> ! {
     let mut executor = Executor::open(Workspace::open(workspace).unwrap(), state).unwrap();
     let mut draw = Draw(seed);
-    println!("\nready");
+    say_ready();
     loop {
         let entry = executor.entries().len() as u64 + 1;
         let paths: Vec<String> = tree(Path::new(workspace))
@@ -151,7 +144,7 @@ fn undo_everything(executor: &mut Executor) {
 
 #[test]
 fn killed_at_any_of_200_moments_it_leaves_the_old_or_the_new_state() {
-    if let [Ok(workspace), Ok(state), Ok(seed)] = PLACES.map(std::env::var) {
+    if let Some([workspace, state, seed]) = places() {
         act_without_end(&workspace, &state, seed.parse().unwrap());
     }
     let (mut draw, mut interrupted, mut effects) = (Draw(4), 0, 0);
@@ -166,32 +159,13 @@ fn killed_at_any_of_200_moments_it_leaves_the_old_or_the_new_state() {
         scene.write("folder/deeper/c", "c");
         let (before, outside) = (scene.tree(), scene.outside());
         let start = model_of(&scene.path(""));
-        let values = [
-            scene.path("").display().to_string(),
-            scene.state.display().to_string(),
-            round.to_string(),
-        ];
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "--nocapture",
-                "crash::killed_at_any_of_200_moments_it_leaves_the_old_or_the_new_state",
-            ])
-            .envs(PLACES.into_iter().zip(values))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.any(|line| line.unwrap() == "ready"));
+        let test = "crash::killed_at_any_of_200_moments_it_leaves_the_old_or_the_new_state";
+        let mut running = Running::start(test, &scene, round);
         // In the midst of an early or a later effect.
         for _ in 0..=draw.below(8) {
-            assert!(lines.next().unwrap().unwrap().starts_with("at "));
+            running.next("at");
         }
-        std::thread::sleep(Duration::from_micros(draw.below(10_000) as u64));
-        // Had it failed before, it would not be running.
-        assert_eq!(child.try_wait().unwrap(), None);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        running.kill_after(Duration::from_micros(draw.below(10_000) as u64));
 
         let mut executor = scene.open();
         interrupted += executor.recovered().len();

@@ -1,17 +1,16 @@
 //! What is removed from the trash for good, and the journal as others read it.
 
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use safecommit_gate::{ExecuteError, Executor, Resolution, Workspace};
 
+use crate::killed::{Running, places, say_ready};
 use crate::own_mounts;
 use crate::support::{Scene, act, delete, overwrite, rename, tree, write};
 
-const PLACES: [&str; 2] = ["SAFECOMMIT_TEST_WORKSPACE", "SAFECOMMIT_TEST_STATE"];
 const INNER: &str = "SAFECOMMIT_TEST_EMPTYING";
 
 fn scenes() -> [Scene; 2] {
@@ -170,7 +169,7 @@ fn files_of(entry: u64) -> impl Iterator<Item = (String, String)> {
 /// Deletes directories and empties the trash of every other one, without end.
 fn empty_without_end(workspace: &str, state: &str) -> ! {
     let mut executor = Executor::open(Workspace::open(workspace).unwrap(), state).unwrap();
-    println!("\nready");
+    say_ready();
     for entry in 1.. {
         let folder = Path::new(workspace).join(format!("folder-{entry}"));
         std::fs::create_dir(&folder).unwrap();
@@ -189,27 +188,17 @@ fn empty_without_end(workspace: &str, state: &str) -> ! {
 
 #[test]
 fn killed_while_emptying_the_next_start_ends_it() {
-    if let [Ok(workspace), Ok(state)] = PLACES.map(std::env::var) {
+    if let Some([workspace, state, _]) = places() {
         empty_without_end(&workspace, &state);
     }
     let mut interrupted = 0;
     for round in 0..30_u64 {
         let scene = Scene::new();
-        let places = [scene.path(""), scene.state.clone()];
-        let places = places.map(|path| path.display().to_string());
         let test = "emptying::killed_while_emptying_the_next_start_ends_it";
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "--nocapture", test])
-            .envs(PLACES.into_iter().zip(places))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.any(|line| line.unwrap() == "ready"));
+        let mut running = Running::start(test, &scene, round);
         let mut last = 0;
         for _ in 0..=round % 3 {
-            let line = lines.next().unwrap().unwrap();
-            last = line.strip_prefix("emptying ").unwrap().parse().unwrap();
+            last = running.next("emptying");
         }
         // Every other one is killed once the journal says so, which is before anything is removed.
         let says_so = || {
@@ -221,11 +210,7 @@ fn killed_while_emptying_the_next_start_ends_it() {
         while round % 2 == 0 && !says_so() {
             std::hint::spin_loop();
         }
-        std::thread::sleep(Duration::from_micros(round * 20));
-        // Had it failed before, it would not be running.
-        assert_eq!(child.try_wait().unwrap(), None);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        running.kill_after(Duration::from_micros(round * 20));
 
         let slot = |entry: u64| scene.state.join(format!("trash/{entry}"));
         let found = Executor::read_entries(&scene.state).unwrap();

@@ -6,6 +6,7 @@ mod actions;
 mod crash;
 mod directories;
 mod emptying;
+mod killed;
 mod limits;
 mod mounts;
 #[path = "../common/own_mounts.rs"]

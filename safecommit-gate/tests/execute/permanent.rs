@@ -1,15 +1,13 @@
 //! Permanent deletions, also by a process that is killed.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use safecommit_gate::{Executor, Resolution, Workspace};
 
+use crate::killed::{Running, places, say_ready};
 use crate::support::{Scene, act, overwrite, remove, tree, write};
 
-const PLACES: [&str; 2] = ["SAFECOMMIT_TEST_WORKSPACE", "SAFECOMMIT_TEST_STATE"];
 const FOLDERS: u64 = 2000;
 
 #[test]
@@ -52,7 +50,7 @@ fn files_of(folder: u64) -> impl Iterator<Item = (String, String)> {
 
 fn remove_without_end(workspace: &str, state: &str) -> ! {
     let mut executor = Executor::open(Workspace::open(workspace).unwrap(), state).unwrap();
-    println!("\nready");
+    say_ready();
     for folder in 1..FOLDERS {
         let path = Path::new(workspace).join(format!("folder-{folder}"));
         std::fs::create_dir(&path).unwrap();
@@ -67,37 +65,24 @@ fn remove_without_end(workspace: &str, state: &str) -> ! {
 
 #[test]
 fn killed_at_any_moment_it_is_whole_or_gone_for_good() {
-    if let [Ok(workspace), Ok(state)] = PLACES.map(std::env::var) {
+    if let Some([workspace, state, _]) = places() {
         remove_without_end(&workspace, &state);
     }
     let (mut whole, mut interrupted) = (0, 0);
     for round in 0..60_u64 {
         let scene = Scene::new();
-        let places = [scene.path(""), scene.state.clone()];
-        let places = places.map(|path| path.display().to_string());
         let test = "permanent::killed_at_any_moment_it_is_whole_or_gone_for_good";
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "--nocapture", test])
-            .envs(PLACES.into_iter().zip(places))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.any(|line| line.unwrap() == "ready"));
+        let mut running = Running::start(test, &scene, round);
         let mut last = 0;
         for _ in 0..=round % 3 {
-            let line = lines.next().unwrap().unwrap();
-            last = line.strip_prefix("removing ").unwrap().parse().unwrap();
+            last = running.next("removing");
         }
         let slot = |entry: u64| scene.state.join(format!("trash/{entry}"));
         // Every other one is killed once it is in the trash, so that the next start has to go on.
         while round % 2 == 0 && !slot(last).exists() && slot_is_to_come(&scene, last) {
             std::hint::spin_loop();
         }
-        std::thread::sleep(Duration::from_micros(round * 15));
-        assert_eq!(child.try_wait().unwrap(), None);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        running.kill_after(Duration::from_micros(round * 15));
 
         let left = Executor::read_entries(&scene.state).unwrap();
         let left = left.iter().filter(|entry| slot(entry.entry).exists());
