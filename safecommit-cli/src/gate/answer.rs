@@ -28,8 +28,8 @@ pub(crate) struct Answer {
     pub(crate) blocked: Vec<Blocked>,
     /// Why probes failed.
     pub(crate) failed_probes: Vec<FailedProbe>,
-    /// Evidence about the targets or of the request that cannot be right, or not all of it: of what contradicts itself each value stays possible, and what has an impossible
-    /// time speaks for nothing.
+    /// Evidence about the targets or of the request that cannot be right, or not all of it: of what contradicts itself each
+    /// value stays possible, and what has an impossible time speaks for nothing.
     pub(crate) inconsistencies: Vec<Inconsistent>,
     /// What went wrong on the way to the worlds.
     pub(crate) error: Option<String>,

@@ -36,8 +36,8 @@ pub struct Label {
     pub true_world: Option<String>,
     /// The value that each fact had, as far as it is known, for worlds whose names say their facts
     /// ([`WorldName`](super::WorldName)). A fact that the decision does not have, or a value that the fact cannot have, is
-    /// an error where the log knows the facts of the decision. The one world that admits the values of all facts that it restricts is the
-    /// true one. If there is none, those are left of which the label has all but some restricted facts. If there is
+    /// an error where the log knows the facts of the decision. The one world that admits the values of all facts that it
+    /// restricts is the true one. If there is none, those are left of which the label has all but some restricted facts. If there is
     /// none of these either, it is `left-out`, or the true world was not proposed. Facts that no world restricts do
     /// not matter.
     #[serde(

@@ -14,8 +14,8 @@ impl FileGate {
     ///
     /// # Errors
     ///
-    /// [`FileGateError`] for policies that do not hold or a schema that asks of file actions what they do not have, for a calibration, a key or a log that cannot be used, and for a calibration of another
-    /// version of the score.
+    /// [`FileGateError`] for policies that do not hold, a schema that asks of file actions what they do not have, a
+    /// calibration, a key or a log that cannot be used, and a calibration of another version of the score.
     pub fn open(configuration: &GateConfiguration) -> Result<Self, FileGateError> {
         let key = LogKey::read(configuration.key())?;
         let log = AuditLog::open(configuration.log(), configuration.head(), key.clone());
